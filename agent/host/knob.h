@@ -1,0 +1,102 @@
+// A knob is one thing on a host that can be read and written as a whole. Findings name knobs in their fixes,
+// plans are ordered lists of knob changes, the transaction writes them one by one. Values are plain data with
+// a JSON form.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "agent/host/model.h"
+
+namespace rocetune::host {
+
+enum class KnobKind {
+  dcbx_mode,       // DcbxMode          DCB_CMD_SDCBX
+  pfc,             // PfcSetting        DCB_ATTR_IEEE_PFC; mlx5 bounces the link when the mask changes
+  ets,             // EtsSetting        DCB_ATTR_IEEE_ETS
+  app_table,       // vector<AppEntry>  DCB_ATTR_IEEE_APP_TABLE, by set and del of the difference; mlx5 trust
+                   // follows
+  buffers,         // BufferSetting     DCB_ATTR_DCB_BUFFER; mlx5 goes into sticky manual mode
+  global_pause,    // GlobalPause       ETHTOOL_MSG_PAUSE_SET
+  mtu,             // int64, bytes      IFLA_MTU
+  pfc_prevention,  // int64, ms         ETHTOOL_PFC_PREVENTION_TOUT
+  cc_param,        // int64             debugfs mlx5/<BDF>/cc_params/<parameter>
+  cm_default_tos,  // int64, ToS byte   configfs rdma_cm/<device>/ports/<n>/default_roce_tos
+};
+
+struct Knob {
+  std::string port;  // netdev
+  KnobKind kind = KnobKind::pfc;
+  std::string parameter;  // cc_param: the file's name; else empty
+  auto operator<=>(const Knob&) const = default;
+  static constexpr auto fields() {
+    return std::tuple{field("port", &Knob::port), field("kind", &Knob::kind),
+                      field("parameter", &Knob::parameter)};
+  }
+};
+
+// The writable half of Pfc.
+struct PfcSetting {
+  PrioritySet enabled;
+  std::uint16_t delay = 0;  // driver's unit; mlx5: metres of cable
+  bool operator==(const PfcSetting&) const = default;
+  static constexpr auto fields() {
+    return std::tuple{field("enabled", &PfcSetting::enabled), field("delay", &PfcSetting::delay)};
+  }
+};
+
+// The writable half of Ets.
+struct EtsSetting {
+  bool willing = false;
+  std::array<TrafficClass, 8> tc_of_priority{};
+  std::array<Tsa, 8> tsa{};
+  std::array<std::uint8_t, 8> tx_share_percent{};
+  std::array<std::uint8_t, 8> rx_share_percent{};
+  bool operator==(const EtsSetting&) const = default;
+  static constexpr auto fields() {
+    return std::tuple{
+        field("willing", &EtsSetting::willing), field("tc_of_priority", &EtsSetting::tc_of_priority),
+        field("tsa_of_tc", &EtsSetting::tsa), field("tx_share_percent_of_tc", &EtsSetting::tx_share_percent),
+        field("rx_share_percent_of_tc", &EtsSetting::rx_share_percent)};
+  }
+};
+
+// The writable half of PortBuffers.
+struct BufferSetting {
+  std::array<std::uint8_t, 8> buffer_of_priority{};
+  std::array<Bytes, 8> size{};
+  bool operator==(const BufferSetting&) const = default;
+  static constexpr auto fields() {
+    return std::tuple{field("buffer_of_priority", &BufferSetting::buffer_of_priority),
+                      field("size_bytes", &BufferSetting::size)};
+  }
+};
+
+// Which alternative belongs to which kind stands beside the kind above.
+using KnobValue = std::variant<std::int64_t, DcbxMode, PfcSetting, EtsSetting, std::vector<AppEntry>,
+                               BufferSetting, GlobalPause>;
+
+// The knob's value in an observed host; the reason if the host does not show it.
+Observed<KnobValue> value_of(const Host& host, const Knob& knob);
+
+// "eth0 pfc", "eth0 cc_params/np_cnp_dscp".
+std::string to_text(const Knob& knob);
+// One line for people: "priorities {3}, cable 7 m", "dscp 26->3 48->6", "9000 B".
+std::string to_text(const KnobValue& value);
+std::string to_json_text(const KnobValue& value);  // compact
+Expected<KnobValue> knob_value_from_json(KnobKind kind, std::string_view text, const std::string& name);
+
+// The same change by the tools an engineer knows, one shell line each: dcb, ethtool, ip, echo. `before` lets
+// it spell deletions. mlnx_qos where there is an exact counterpart and `with_mlnx_qos`.
+std::vector<std::string> equivalent_commands(const Port& port, const Knob& knob, const KnobValue& before,
+                                             const KnobValue& after, bool with_mlnx_qos = false);
+
+}  // namespace rocetune::host
+
+namespace rocetune {
+ROCETUNE_ENUM(host::KnobKind, P{E::dcbx_mode, "dcbx_mode"}, P{E::pfc, "pfc"}, P{E::ets, "ets"},
+              P{E::app_table, "app_table"}, P{E::buffers, "buffers"}, P{E::global_pause, "global_pause"},
+              P{E::mtu, "mtu"}, P{E::pfc_prevention, "pfc_prevention"}, P{E::cc_param, "cc_param"},
+              P{E::cm_default_tos, "cm_default_tos"});
+}  // namespace rocetune

@@ -1,0 +1,72 @@
+#include <gtest/gtest.h>
+
+#include "dataplane/base/reflect_json.h"
+
+namespace rocetune {
+namespace {
+
+struct Inner {
+  Bytes size;
+  Observed<Priority> priority = not_read();
+  static constexpr auto fields() {
+    return std::tuple{field("size_bytes", &Inner::size), field("priority", &Inner::priority)};
+  }
+};
+struct Outer {
+  std::string name;
+  std::optional<int> optional;
+  std::vector<Inner> inners;
+  static constexpr auto fields() {
+    return std::tuple{field("name", &Outer::name), field("optional", &Outer::optional),
+                      field("inners", &Outer::inners)};
+  }
+};
+
+TEST(Json, WritesWhatIsUnknownWithItsReason) {
+  JsonWriter out(JsonWriter::Style::compact);
+  to_json(out, Outer{.name = "a\"b\n", .inners = {Inner{.size = Bytes(5), .priority = denied("lockdown")}}});
+  EXPECT_EQ(
+      out.take(),
+      R"({"name":"a\"b\n","inners":[{"size_bytes":5,"priority":{"unavailable":"denied","why":"lockdown"}}]})");
+}
+
+TEST(Json, ReadsBackWhatItWrote) {
+  const std::string text =
+      R"({"name":"x","optional":7,"inners":[{"size_bytes":5,"priority":3},{"size_bytes":6,
+    "priority":{"unavailable":"absent","why":"w"}}],"from_a_newer_version":[1]})";
+  const auto json = parse_json(text, "t").value();
+  const auto outer = from_json<Outer>(json, JsonPath("t")).value();
+  EXPECT_EQ(outer.optional, 7);
+  EXPECT_EQ(outer.inners[0].priority.value(), Priority(3));
+  EXPECT_EQ(outer.inners[1].priority.error().kind, Unavailable::Kind::absent);
+}
+
+TEST(Json, NamesThePathOfAWrongValue) {
+  const auto json = parse_json(R"({"inners":[{"priority":9}]})", "t").value();
+  const auto outer = from_json<Outer>(json, JsonPath("t"));
+  ASSERT_FALSE(outer);
+  EXPECT_EQ(outer.error().text(), "t.inners[0].priority: found an integer, allowed: an integer 0..7");
+}
+
+TEST(Json, SyntaxErrorsHaveALineAndColumn) {
+  const auto json = parse_json("{\n \"a\": ?}", "f.json");
+  ASSERT_FALSE(json);
+  EXPECT_NE(json.error().text().find("f.json:2:7"), std::string::npos) << json.error().text();
+  EXPECT_FALSE(parse_json("{} x", "f"));
+  EXPECT_FALSE(parse_json("", "f"));
+  EXPECT_FALSE(parse_json(std::string(100, '['), "f"));
+}
+
+TEST(Json, InvalidUtf8BecomesReplacementCharacters) {
+  JsonWriter out(JsonWriter::Style::compact);
+  out.value(std::string_view("a\xff\xc3\xa9\xed\xa0\x80"));
+  EXPECT_EQ(out.take(), "\"a\xEF\xBF\xBD\xc3\xa9\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
+}
+
+TEST(Names, FindsTheNearest) {
+  EXPECT_EQ(nearest_name("priorty", {"priority", "port"}), "priority");
+  EXPECT_EQ(nearest_name("zzz", {"priority", "port"}), "");
+}
+
+}  // namespace
+}  // namespace rocetune

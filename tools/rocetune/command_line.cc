@@ -1,0 +1,71 @@
+#include "tools/rocetune/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+namespace rocetune::cli {
+namespace {
+
+// One function per subcommand: declares its flags, binds its options struct, sets `action`. Add yours here.
+struct Dispatch {
+  CLI::App& app;
+  std::function<ExitCode()>& action;
+};
+
+std::vector<std::string> known_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands({})) names.push_back(sub->get_name());
+  for (const CLI::Option* option : app.get_options({})) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+// The first word CLI11 did not understand, with what was probably meant.
+std::string suggestion(const CLI::App& app, int argc, const char* const* argv) {
+  const CLI::App* scope = &app;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
+    const auto subcommands =
+        scope->get_subcommands([&](const CLI::App* sub) { return sub->check_name(word); });
+    if (!subcommands.empty()) {
+      scope = subcommands.front();
+      continue;
+    }
+    if (i > 1 && !word.starts_with("--")) continue;
+    const std::vector<std::string> names = known_names(*scope);
+    if (std::find(names.begin(), names.end(), word) != names.end()) continue;
+    const std::string nearest = nearest_name(word, names);
+    if (!nearest.empty()) return fmt::format("unknown: {}; did you mean {}?", word, nearest);
+  }
+  return "";
+}
+
+}  // namespace
+
+ExitCode run(int argc, const char* const* argv) {
+  CLI::App app{"rocetune: see, diagnose, change and tune the lossless Ethernet of a RoCE v2 host",
+               "rocetune"};
+  app.set_version_flag("--version", "rocetune " ROCETUNE_VERSION);
+  app.require_subcommand(1);
+  std::function<ExitCode()> action;
+  [[maybe_unused]] const Dispatch dispatch{app, action};
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return static_cast<ExitCode>(app.exit(help));
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "rocetune: {}\n", error.what());
+    if (const std::string hint = suggestion(app, argc, argv); !hint.empty()) fmt::print(stderr, "{}\n", hint);
+    fmt::print(stderr, "Run with --help for usage.\n");
+    return ExitCode::bad_input;
+  }
+  return action();
+}
+
+}  // namespace rocetune::cli

@@ -1,0 +1,21 @@
+// The command line: flags in, one plain options struct per subcommand out. CLI11 is seen only in
+// command_line.cc.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "dataplane/base/error.h"
+
+namespace rocetune::cli {
+
+// Options that every subcommand takes.
+struct CommonOptions {
+  bool json = false;
+  std::string root = "/";  // host root: a fixture tree, a container's view of its host
+};
+
+// Parses and runs. Bad usage: message with the nearest known name on standard error, exit code 2.
+ExitCode run(int argc, const char* const* argv);
+
+}  // namespace rocetune::cli
