@@ -77,18 +77,31 @@ struct BufferSetting {
 using KnobValue = std::variant<std::int64_t, DcbxMode, PfcSetting, EtsSetting, std::vector<AppEntry>,
                                BufferSetting, GlobalPause>;
 
+// Whether `value` holds the alternative that belongs to `kind` and every number in it is one the kernel's
+// interface can carry (an MTU of at least 68 B, a ToS byte of 0..255, ETS shares of 0..100 %). Values that
+// are merely foolish pass: what a host was found with has to be expressible, since it has to be restored.
+bool is_valid(KnobKind kind, const KnobValue& value);
+
 // The knob's value in an observed host; the reason if the host does not show it.
 Observed<KnobValue> value_of(const Host& host, const Knob& knob);
 
 // "eth0 pfc", "eth0 cc_params/np_cnp_dscp".
 std::string to_text(const Knob& knob);
-// One line for people: "priorities {3}, cable 7 m", "dscp 26->3 48->6", "9000 B".
+// One line for people: "priorities {3}, delay 7", "dscp 26->3 48->6", "9000".
 std::string to_text(const KnobValue& value);
-std::string to_json_text(const KnobValue& value);  // compact
+// The same with the unit that belongs to the kind: "9000 B", "100 ms", "106 (DSCP 26, ECT(0))".
+std::string to_text(const Knob& knob, const KnobValue& value);
+
+// Compact JSON of the value alone; its shape depends on the kind, so reading it back takes the kind.
+std::string to_json_text(const KnobValue& value);
+// Error: bad_input with `name` and the path inside; also what `is_valid` refuses.
 Expected<KnobValue> knob_value_from_json(KnobKind kind, std::string_view text, const std::string& name);
 
-// The same change by the tools an engineer knows, one shell line each: dcb, ethtool, ip, echo. `before` lets
-// it spell deletions. mlnx_qos where there is an exact counterpart and `with_mlnx_qos`.
+// The same change by the tools an engineer knows, one shell line each, to be pasted as root: dcb, ethtool,
+// ip, echo. A port in another network namespace is reached by `ip netns exec` or `nsenter`. `before` lets it
+// spell deletions. With `with_mlnx_qos`, mlnx_qos follows where it has an exact counterpart. Empty where no
+// tool has one (cm_default_tos of a port without RDMA device). Sources: dcb-*(8) of iproute2 6.1,
+// ethtool(8) 6.1.
 std::vector<std::string> equivalent_commands(const Port& port, const Knob& knob, const KnobValue& before,
                                              const KnobValue& after, bool with_mlnx_qos = false);
 
