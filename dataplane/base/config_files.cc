@@ -1,0 +1,82 @@
+#include "dataplane/base/config_files.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+namespace rocetune {
+namespace {
+
+namespace fs = std::filesystem;
+
+Expected<ConfigFile> read_user_file(const fs::path& file, const std::string& path) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return fail_os(errno, "{}", file.string());
+  ConfigFile out{.path = path, .name = file.string(), .text = {std::istreambuf_iterator<char>(in), {}}};
+  if (in.bad()) return fail(ErrorKind::io, "{}: read failed", file.string());
+  return out;
+}
+
+ConfigFile built_in(const detail::EmbeddedFile& file) {
+  return {std::string(file.path), fmt::format("built-in {}", file.path), std::string(file.text)};
+}
+
+}  // namespace
+
+Expected<ConfigFiles> ConfigFiles::with_directory(const std::string& directory) {
+  std::error_code error;
+  if (!fs::is_directory(directory, error)) {
+    return fail(ErrorKind::bad_input, "--config-dir: found {}, allowed: a folder laid out like configs/{}",
+                directory, error ? fmt::format(" ({})", error.message()) : "");
+  }
+  ConfigFiles files;
+  files.directory_ = directory;
+  return files;
+}
+
+Expected<ConfigFile> ConfigFiles::read(const std::string& path) const {
+  if (!directory_.empty()) {
+    std::error_code error;
+    const fs::path file = fs::path(directory_) / path;
+    if (fs::exists(file, error)) return read_user_file(file, path);
+  }
+  std::vector<std::string> known;
+  for (const detail::EmbeddedFile& file : detail::embedded_files()) {
+    if (file.path == path) return built_in(file);
+    known.emplace_back(file.path);
+  }
+  const std::string nearest = nearest_name(path, known);
+  return fail(ErrorKind::bad_input, "no configuration file {}{}", path,
+              nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
+}
+
+Expected<std::vector<ConfigFile>> ConfigFiles::list(std::string_view folder,
+                                                    std::string_view extension) const {
+  const auto belongs = [&](const fs::path& path) {
+    return path.parent_path() == fs::path(folder) && path.extension() == fs::path(extension);
+  };
+  std::map<std::string, ConfigFile> by_path;
+  for (const detail::EmbeddedFile& file : detail::embedded_files()) {
+    if (belongs(file.path)) by_path[std::string(file.path)] = built_in(file);
+  }
+  std::error_code error;
+  if (const fs::path own = fs::path(directory_) / folder;
+      !directory_.empty() && fs::is_directory(own, error)) {
+    for (const auto& entry : fs::directory_iterator(own, error)) {
+      const std::string path = (fs::path(folder) / entry.path().filename()).string();
+      if (!belongs(path)) continue;
+      auto file = read_user_file(entry.path(), path);
+      if (!file) return tl::unexpected(file.error());
+      by_path[path] = std::move(*file);
+    }
+    if (error) return fail_os(error.value(), "{}", own.string());
+  }
+  std::vector<ConfigFile> out;
+  for (auto& [path, file] : by_path) out.push_back(std::move(file));
+  return out;
+}
+
+}  // namespace rocetune

@@ -1,0 +1,46 @@
+// The data files of configs/ (NIC rows, counter tables, profiles, units): built into the program, so that it
+// works when merely copied, and overridden file by file from a folder of the user's (--config-dir).
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dataplane/base/error.h"
+
+namespace rocetune {
+
+struct ConfigFile {
+  std::string path;  // relative to configs/: "nics/mlx5.toml"
+  std::string name;  // for messages: the file's path, or "built-in nics/mlx5.toml"
+  std::string text;
+};
+
+class ConfigFiles {
+ public:
+  // Only what is built in.
+  ConfigFiles() = default;
+  // With a folder of the same layout: its files replace built-in ones of the same path and add new ones.
+  // Error: bad_input if `directory` is no readable folder.
+  static Expected<ConfigFiles> with_directory(const std::string& directory);
+
+  // One file by its path relative to configs/. Errors: bad_input with the nearest known name; as the system
+  // refused for a file of the user's.
+  Expected<ConfigFile> read(const std::string& path) const;
+  // All files of one folder ("nics") and one extension (".toml"), subfolders excluded, by path.
+  Expected<std::vector<ConfigFile>> list(std::string_view folder, std::string_view extension) const;
+
+ private:
+  std::string directory_;  // empty: none
+};
+
+namespace detail {
+struct EmbeddedFile {
+  std::string_view path;
+  std::string_view text;
+};
+std::span<const EmbeddedFile> embedded_files();
+}  // namespace detail
+
+}  // namespace rocetune

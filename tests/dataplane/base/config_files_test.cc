@@ -1,0 +1,72 @@
+#include "dataplane/base/config_files.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace rocetune {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string source_text(const std::string& path) {
+  std::ifstream in(fs::path(ROCETUNE_SOURCE_ROOT) / "configs" / path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+class Directory {
+ public:
+  Directory() : path_(fs::path(testing::TempDir()) / "config_files_test") {
+    fs::remove_all(path_);
+    fs::create_directories(path_ / "nics");
+  }
+  ~Directory() { fs::remove_all(path_); }
+  void write(const std::string& name, const std::string& text) const { std::ofstream(path_ / name) << text; }
+  std::string path() const { return path_.string(); }
+
+ private:
+  fs::path path_;
+};
+
+TEST(ConfigFiles, BuiltInFilesEqualTheSourceTreeToTheByte) {
+  const auto files = ConfigFiles().list("nics", ".toml");
+  ASSERT_TRUE(files);
+  ASSERT_FALSE(files->empty());
+  for (const ConfigFile& file : *files) EXPECT_EQ(file.text, source_text(file.path)) << file.path;
+}
+
+TEST(ConfigFiles, AFileOfTheUsersReplacesTheBuiltInOne) {
+  const Directory directory;
+  directory.write("nics/mlx5.toml", "mine");
+  const auto files = ConfigFiles::with_directory(directory.path());
+  ASSERT_TRUE(files);
+  EXPECT_EQ(files->read("nics/mlx5.toml")->text, "mine");
+  EXPECT_EQ(files->read("nics/mlx5.toml")->name, directory.path() + "/nics/mlx5.toml");
+  EXPECT_EQ(files->read("nics/unknown.toml")->text, source_text("nics/unknown.toml"));
+}
+
+TEST(ConfigFiles, ANewFileOfTheUsersIsListedBesideTheBuiltInOnes) {
+  const Directory directory;
+  directory.write("nics/zzz.toml", "new");
+  directory.write("nics/readme.txt", "not a table");
+  const auto files = ConfigFiles::with_directory(directory.path())->list("nics", ".toml");
+  ASSERT_TRUE(files);
+  EXPECT_EQ(files->back().path, "nics/zzz.toml");
+  EXPECT_EQ(files->size(), ConfigFiles().list("nics", ".toml")->size() + 1);
+}
+
+TEST(ConfigFiles, AMissingFileNamesTheNearestOne) {
+  const auto file = ConfigFiles().read("nics/mlx.toml");
+  ASSERT_FALSE(file);
+  EXPECT_EQ(file.error().kind(), ErrorKind::bad_input);
+  EXPECT_NE(file.error().text().find("nics/mlx5.toml"), std::string::npos);
+}
+
+TEST(ConfigFiles, AMissingDirectoryIsBadInput) {
+  EXPECT_EQ(ConfigFiles::with_directory("/no/such/folder").error().kind(), ErrorKind::bad_input);
+}
+
+}  // namespace
+}  // namespace rocetune
