@@ -46,7 +46,7 @@ Parsed<std::int64_t> parse_quantity(std::string_view original, const std::array<
     for (const Unit& unit : units) names += fmt::format("{}{}", names.empty() ? "" : " ", unit.name);
     return tl::unexpected(
         UnitError{std::string(original),
-                  fmt::format("{}: a number with a unit ({}), such as {}", why, names, example)});
+                  fmt::format("a number with a unit ({}), such as {} ({})", names, example, why)});
   };
   std::string_view text = trimmed(original);
   std::size_t i = 0;

@@ -38,9 +38,11 @@ ErrorKind kind_of_errno(int os_error) {
     case ENOENT:
     case ENODEV:
     case ENXIO:
+    case ENOTDIR:
       return ErrorKind::absent;
     case EPERM:
     case EACCES:
+    case EROFS:
       return ErrorKind::denied;
     case EOPNOTSUPP:
     case ENOSYS:
@@ -81,27 +83,38 @@ Error bad_input(const std::vector<InputIssue>& issues) {
   return Error(ErrorKind::bad_input, std::move(message));
 }
 
-std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates) {
-  const auto distance = [word](std::string_view other) {
-    std::vector<std::size_t> row(other.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < word.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i + 1;
-      for (std::size_t j = 0; j < other.size(); ++j) {
-        const std::size_t substitution = diagonal + (word[i] == other[j] ? 0 : 1);
-        diagonal = row[j + 1];
-        row[j + 1] = std::min({row[j + 1] + 1, row[j] + 1, substitution});
+namespace {
+
+// Edits (insert, delete, substitute, swap two neighbours) that turn `a` into `b`: the optimal string
+// alignment distance, https://en.wikipedia.org/wiki/Damerau%E2%80%93Levenshtein_distance.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before_last(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::swap(before_last, last);
+    std::swap(last, row);
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({row[j - 1] + 1, last[j] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], before_last[j - 2] + 1);
       }
     }
-    return row.back();
-  };
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates) {
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(word.size() / 3, 1) + 1;
   for (const std::string& candidate : candidates) {
-    const std::size_t d = distance(candidate);
-    if (d < best_distance) {
-      best_distance = d;
+    const auto [shorter, longer] = std::minmax(word.size(), candidate.size());
+    if (longer - shorter >= best_distance) continue;
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
       best = candidate;
     }
   }

@@ -68,14 +68,12 @@ template <class... Args>
 tl::unexpected<Error> fail(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {
   return tl::unexpected(Error(kind, fmt::format(format, std::forward<Args>(args)...)));
 }
-// A failed system call: kind from errno (ENOENT, ENODEV, ENXIO -> absent; EPERM, EACCES -> denied;
-// EOPNOTSUPP, ENOSYS, ENOTTY -> unsupported; EBUSY, ESTALE -> conflict; the rest -> io).
-template <class... Args>
-tl::unexpected<Error> fail_os(int os_error, fmt::format_string<Args...> format, Args&&... args);
 ErrorKind kind_of_errno(int os_error);
 // "No such file or directory"; thread-safe.
 std::string errno_text(int os_error);
 
+// A failed system call: kind from errno (ENOENT, ENODEV, ENXIO, ENOTDIR -> absent; EPERM, EACCES, EROFS ->
+// denied; EOPNOTSUPP, ENOSYS, ENOTTY -> unsupported; EBUSY, ESTALE -> conflict; the rest -> io).
 template <class... Args>
 tl::unexpected<Error> fail_os(int os_error, fmt::format_string<Args...> format, Args&&... args) {
   return tl::unexpected(
@@ -104,7 +102,8 @@ struct InputIssue {
 // All complaints of one file as one bad_input error; `issues` must not be empty.
 Error bad_input(const std::vector<InputIssue>& issues);
 
-// The candidate closest to `word` by edit distance, or empty if none is within a third of its length.
+// The candidate closest to `word` by edit distance (swapped neighbours count once), the first of equals;
+// empty if none is within a third of the word's length, or one edit.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace rocetune

@@ -5,35 +5,9 @@
 #include <utility>
 
 #include "congestion/units.h"
+#include "dataplane/base/utf8.h"
 
 namespace rocetune {
-namespace {
-
-// Length of the valid UTF-8 sequence at the start of `text`, or 0 (RFC 3629: no surrogates, no overlong
-// forms).
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0) == 0x80; };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead <= 0xDF) return continues(1) ? 2 : 0;
-  if (lead >= 0xE0 && lead <= 0xEF) {
-    const unsigned second = byte(1);
-    if (lead == 0xE0 && second < 0xA0) return 0;
-    if (lead == 0xED && second > 0x9F) return 0;
-    return continues(1) && continues(2) ? 3 : 0;
-  }
-  if (lead >= 0xF0 && lead <= 0xF4) {
-    const unsigned second = byte(1);
-    if (lead == 0xF0 && second < 0x90) return 0;
-    if (lead == 0xF4 && second > 0x8F) return 0;
-    return continues(1) && continues(2) && continues(3) ? 4 : 0;
-  }
-  return 0;
-}
-
-}  // namespace
-
 void JsonWriter::newline() {
   if (style_ == Style::compact) return;
   out_ += '\n';

@@ -63,10 +63,5 @@ TEST(Json, InvalidUtf8BecomesReplacementCharacters) {
   EXPECT_EQ(out.take(), "\"a\xEF\xBF\xBD\xc3\xa9\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
 }
 
-TEST(Names, FindsTheNearest) {
-  EXPECT_EQ(nearest_name("priorty", {"priority", "port"}), "priority");
-  EXPECT_EQ(nearest_name("zzz", {"priority", "port"}), "");
-}
-
 }  // namespace
 }  // namespace rocetune
