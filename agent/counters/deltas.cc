@@ -84,8 +84,8 @@ class PortDiffer {
     if (after_.layout != before_.layout) {
       const std::string then_name = before_.layout->vendor_name(slot);
       if (then.source != now.source || then_name != now_name || then.row != now.row) {
-        return absent(fmt::format("read as {} at the start of the interval and as {} at its end", then_name,
-                                  now_name));
+        return absent(
+            fmt::format("read as {} at the start of the interval and as {} at its end", then_name, now_name));
       }
     }
     const auto& elapsed = elapsed_[index_of(now.source)];

@@ -8,8 +8,8 @@
 namespace rocetune::counters {
 namespace {
 
-// Increments come from hardware and may be anything; what leaves the range of a quantity is not a number worth
-// showing.
+// Increments come from hardware and may be anything; what leaves the range of a quantity is not a number
+// worth showing.
 std::optional<std::int64_t> narrowed(unsigned __int128 wide) {
   if (wide > static_cast<unsigned __int128>(std::numeric_limits<std::int64_t>::max())) return std::nullopt;
   return static_cast<std::int64_t>(wide);
@@ -92,15 +92,14 @@ std::optional<Unavailable> PortDelta::why_absent(std::string_view name,
   return found->second.error();
 }
 
-std::optional<Ratio> PortDelta::share_of_time(std::string_view name,
-                                              std::optional<Priority> priority) const {
+std::optional<Ratio> PortDelta::share_of_time(std::string_view name, std::optional<Priority> priority) const {
   const auto microseconds = increment(name, priority);
   const Duration span = elapsed_of(name);
   if (!microseconds || span.count() <= 0) return std::nullopt;
   constexpr unsigned __int128 kPicosecondsPerMicrosecond = 1'000'000;
-  const auto parts = narrowed(static_cast<unsigned __int128>(*microseconds) * kPicosecondsPerMicrosecond *
-                              static_cast<unsigned __int128>(Ratio::kOne) /
-                              static_cast<unsigned __int128>(span.count()));
+  const auto parts =
+      narrowed(static_cast<unsigned __int128>(*microseconds) * kPicosecondsPerMicrosecond *
+               static_cast<unsigned __int128>(Ratio::kOne) / static_cast<unsigned __int128>(span.count()));
   if (!parts) return std::nullopt;
   return Ratio(*parts);
 }
@@ -128,8 +127,7 @@ std::optional<Duration> PortDelta::mean_stall(std::string_view side, Priority pr
   const auto microseconds = increment(fmt::format("{}_pause_duration_us", side), priority);
   const auto stalls = increment(fmt::format("{}_pause_transitions", side), priority);
   if (!microseconds || !stalls || *stalls == 0) return std::nullopt;
-  const auto picoseconds =
-      narrowed(static_cast<unsigned __int128>(*microseconds) * 1'000'000 / *stalls);
+  const auto picoseconds = narrowed(static_cast<unsigned __int128>(*microseconds) * 1'000'000 / *stalls);
   if (!picoseconds) return std::nullopt;
   return Duration(*picoseconds);
 }

@@ -36,14 +36,14 @@ constexpr std::size_t index_of(Source source) { return static_cast<std::size_t>(
 
 // Everything one port showed at one moment.
 struct PortSample {
-  std::string port;                                          // netdev
-  std::string nic;                                           // row of configs/counters: "mlx5"
-  std::optional<BitRate> speed;                              // bounds what an increment can be
-  std::map<CounterId, Observed<std::uint64_t>> values;       // by schema; absent with its reason
-  std::map<std::string, std::uint64_t> ethtool, rdma, dcb;   // raw, vendor's names
-  Instant ethtool_at, rdma_at, dcb_at;                       // when each source was read
-  std::map<Source, Unavailable> unread;                      // sources that could not be read, and why
-  Duration rdma_resolution;                                  // the kernel caches RDMA values this long
+  std::string port;                                         // netdev
+  std::string nic;                                          // row of configs/counters: "mlx5"
+  std::optional<BitRate> speed;                             // bounds what an increment can be
+  std::map<CounterId, Observed<std::uint64_t>> values;      // by schema; absent with its reason
+  std::map<std::string, std::uint64_t> ethtool, rdma, dcb;  // raw, vendor's names
+  Instant ethtool_at, rdma_at, dcb_at;                      // when each source was read
+  std::map<Source, Unavailable> unread;                     // sources that could not be read, and why
+  Duration rdma_resolution;                                 // the kernel caches RDMA values this long
   bool operator==(const PortSample&) const = default;
 
   const std::map<std::string, std::uint64_t>& raw(Source) const;

@@ -87,7 +87,8 @@ Unavailable Layout::why_absent(std::size_t slot,
   const std::string& name = schema_->slots()[slot].id.name;
   const auto because = [](std::string why) { return Unavailable{Unavailable::Kind::absent, std::move(why)}; };
   if (place.row == nullptr) {
-    if (schema_->vendor(nic_) == nullptr) return because(fmt::format("no counter table for NIC \"{}\"", nic_));
+    if (schema_->vendor(nic_) == nullptr)
+      return because(fmt::format("no counter table for NIC \"{}\"", nic_));
     return because(fmt::format("the counter table for NIC \"{}\" has no row {}", nic_, name));
   }
   if (!place.row->absent.empty()) return because(place.row->absent);
@@ -135,7 +136,8 @@ PortSample to_sample(const Schema& schema, const PortReading& reading) {
       continue;
     }
     auto& raw = out.raw(source);
-    for (std::size_t i = 0; i < block->values.size(); ++i) raw.emplace(block->names->names[i], block->values[i]);
+    for (std::size_t i = 0; i < block->values.size(); ++i)
+      raw.emplace(block->names->names[i], block->values[i]);
     out.at(source) = block->at;
     if (source == Source::rdma) out.rdma_resolution = block->resolution;
   }

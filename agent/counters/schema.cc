@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "dataplane/base/file.h"
 #include "dataplane/base/toml_reader.h"
 
 namespace rocetune::counters {
@@ -13,9 +12,7 @@ constexpr int kSchemaVersion = 1;
 constexpr std::string_view kSchemaFileName = "schema.toml";
 constexpr std::string_view kPriorityPlaceholder = "{p}";
 
-bool is_schema_file(const SchemaFile& file) {
-  return file_name_of(file.name) == kSchemaFileName;
-}
+bool is_schema_file(const ConfigFile& file) { return file.path.ends_with(kSchemaFileName); }
 
 void read_version(TableReader& t) {
   int version = 0;
@@ -93,7 +90,7 @@ VendorCounter read_vendor_counter(TableReader& t, const std::vector<Definition>&
 
 }  // namespace
 
-Expected<Schema> Schema::parse(const std::vector<SchemaFile>& files) {
+Expected<Schema> Schema::parse(const std::vector<ConfigFile>& files) {
   Schema out;
   std::vector<InputIssue> issues;
   const auto add = [&](std::vector<InputIssue> more) {
@@ -117,7 +114,7 @@ Expected<Schema> Schema::parse(const std::vector<SchemaFile>& files) {
     });
   }));
 
-  for (const SchemaFile& file : files) {
+  for (const ConfigFile& file : files) {
     if (is_schema_file(file)) continue;
     VendorTable table;
     add(toml_issues(file.text, file.name, [&](TableReader& t) {
@@ -149,18 +146,10 @@ Expected<Schema> Schema::parse(const std::vector<SchemaFile>& files) {
   return out;
 }
 
-Expected<Schema> Schema::load(const std::string& folder) {
-  const auto names = list_directory(folder);
-  if (!names) return tl::unexpected(names.error().within("counter tables"));
-  std::vector<SchemaFile> files;
-  for (const std::string& name : *names) {
-    if (!name.ends_with(".toml")) continue;
-    const std::string path = folder + "/" + name;
-    auto text = read_file(path);
-    if (!text) return tl::unexpected(text.error().within("counter tables"));
-    files.push_back({path, std::move(*text)});
-  }
-  return parse(files);
+Expected<Schema> Schema::load(const ConfigFiles& configs) {
+  const auto files = configs.list("counters", ".toml");
+  if (!files) return tl::unexpected(files.error().within("counter tables"));
+  return parse(*files);
 }
 
 const Definition* Schema::find(std::string_view name) const {

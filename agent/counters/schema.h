@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/counters/model.h"
+#include "dataplane/base/config_files.h"
 #include "dataplane/base/error.h"
 
 namespace rocetune::counters {
@@ -51,19 +52,13 @@ struct VendorTable {
   std::map<std::string, VendorCounter, std::less<>> rows;
 };
 
-// A file of configs/counters.
-struct SchemaFile {
-  std::string name;  // for messages: path
-  std::string text;
-};
-
 class Schema {
  public:
-  // `files`: schema.toml (recognised by its name's end) and any number of NIC tables. Errors: bad_input with
-  // every issue of every file, each with file and line.
-  static Expected<Schema> parse(const std::vector<SchemaFile>& files);
-  // All *.toml of a folder, in name order. Errors also: the folder or a file cannot be read.
-  static Expected<Schema> load(const std::string& folder);
+  // configs/counters/*.toml. Errors: as parse, and as reading the files failed.
+  static Expected<Schema> load(const ConfigFiles& configs);
+  // `files`: schema.toml and any number of NIC tables. Errors: bad_input with every issue of every file, each
+  // with file and line.
+  static Expected<Schema> parse(const std::vector<ConfigFile>& files);
 
   const std::vector<Definition>& definitions() const { return definitions_; }
   // The definition, or nullptr.
