@@ -1,0 +1,72 @@
+// The module librocetune-verbs.so.
+#include <infiniband/mlx5dv.h>
+#include <infiniband/verbs.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+
+#include "dataplane/verbs/device_facts.h"
+#include "dataplane/verbs/part.h"
+
+namespace rocetune::verbs {
+namespace {
+
+struct CloseDevice {
+  void operator()(ibv_context* context) const { ibv_close_device(context); }
+};
+using OpenDevice = std::unique_ptr<ibv_context, CloseDevice>;
+struct FreeList {
+  void operator()(ibv_device** list) const { ibv_free_device_list(list); }
+};
+
+Observed<Mlx5Facts> read_mlx5(ibv_device& device, ibv_context& context) {
+  if (!mlx5dv_is_supported(&device)) return absent("not an mlx5 device");
+  mlx5dv_context answer{};
+  answer.comp_mask = MLX5DV_CONTEXT_MASK_CQE_COMPRESION | MLX5DV_CONTEXT_MASK_NUM_LAG_PORTS;
+  if (const int error = mlx5dv_query_device(&context, &answer); error != 0) {
+    return failed(fmt::format("mlx5dv_query_device: {}", errno_text(error)));
+  }
+  return mlx5_facts(answer);
+}
+
+Observed<DeviceFacts> read_facts(ibv_device& device) {
+  errno = 0;
+  const OpenDevice context(ibv_open_device(&device));
+  if (context == nullptr) {
+    const int error = errno;
+    return unavailable(fail_os(error, "cannot open {}", device.dev_name).value());
+  }
+  ibv_device_attr_ex attributes{};
+  if (const int error = ibv_query_device_ex(context.get(), nullptr, &attributes); error != 0) {
+    return failed(fmt::format("ibv_query_device_ex: {}", errno_text(error)));
+  }
+  DeviceFacts facts = device_facts(attributes);
+  facts.mlx5 = read_mlx5(device, *context);
+  return facts;
+}
+
+class VerbsModule : public VerbsPart {
+ public:
+  Expected<std::vector<Device>> devices() override {
+    int count = 0;
+    const std::unique_ptr<ibv_device*, FreeList> list(ibv_get_device_list(&count));
+    if (list == nullptr) {
+      const int error = errno;
+      return fail_os(error, "this kernel shows no RDMA devices to user space");
+    }
+    std::vector<Device> devices;
+    for (int i = 0; i < count; ++i) {
+      ibv_device& device = *list.get()[i];
+      devices.push_back({ibv_get_device_name(&device), read_facts(device)});
+    }
+    std::sort(devices.begin(), devices.end(),
+              [](const Device& a, const Device& b) { return a.name < b.name; });
+    return devices;
+  }
+};
+
+}  // namespace
+}  // namespace rocetune::verbs
+
+ROCETUNE_EXPORT_PART(rocetune::verbs::VerbsPart, rocetune::verbs::VerbsModule);
