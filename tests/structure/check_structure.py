@@ -178,8 +178,7 @@ def tracked_files(root):
         path = pathlib.Path(root, name)
         if path.is_file() and not path.is_symlink():
             data = path.read_bytes()
-            if b"\0" not in data:
-                files[name] = data.decode("utf-8", "replace")
+            files[name] = "" if b"\0" in data else data.decode("utf-8", "replace")
     return files
 
 
