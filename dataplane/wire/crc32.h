@@ -1,0 +1,37 @@
+// CRC-32 of IEEE 802.3 (reflected polynomial 0xEDB88320), the one of the ICRC, zlib and gzip.
+//
+// The functions work on the raw register, so that a checksum can go on over pieces and from a state that was
+// computed once: start with 0xFFFFFFFF and complement at the end for the usual value.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "dataplane/wire/bytes.h"
+
+namespace rocetune::wire {
+
+constexpr std::uint32_t kCrc32Start = 0xFFFFFFFF;
+
+// The register after `bytes`. The fastest way this processor has, chosen once per process.
+std::uint32_t crc32_extend(std::uint32_t state, ConstBytes bytes);
+
+// One way to compute it. All give the same result.
+struct Crc32Method {
+  std::string_view name;
+  bool usable;  // this processor can
+  std::uint32_t (*extend)(std::uint32_t state, ConstBytes bytes);
+};
+// Slowest first: tables (eight bytes a step), carry-less multiplication by 128 bits, by 256 bits.
+std::span<const Crc32Method> crc32_methods();
+// The one crc32_extend uses.
+const Crc32Method& crc32_method();
+
+// The remainder of one byte followed by `zeros` zero bytes, for all 256 bytes. CRC is linear: what a byte
+// adds to the register does not depend on the others.
+std::array<std::uint32_t, 256> crc32_byte_at(unsigned zeros);
+
+}  // namespace rocetune::wire

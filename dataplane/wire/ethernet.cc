@@ -1,0 +1,48 @@
+#include "dataplane/wire/ethernet.h"
+
+#include <fmt/core.h>
+
+namespace rocetune::wire {
+
+std::string to_text(const MacAddress& mac) {
+  const auto& o = mac.octets;
+  return fmt::format("{:02x}:{:02x}:{:02x}:{:02x}:{:02x}:{:02x}", o[0], o[1], o[2], o[3], o[4], o[5]);
+}
+
+Decoded<EthernetHeader> EthernetHeader::parse(ConstBytes frame) {
+  if (frame.size() < kSize) return malformed(Malformed::truncated);
+  EthernetHeader header;
+  std::memcpy(header.destination.octets.data(), frame.data(), 6);
+  std::memcpy(header.source.octets.data(), frame.data() + 6, 6);
+  std::size_t at = 12;
+  header.type = load16(frame, at);
+  while (ether_type::is_vlan(header.type) && header.tag_count < kMaxTags) {
+    if (frame.size() < at + 6) return malformed(Malformed::truncated);
+    const std::uint16_t control = load16(frame, at + 2);
+    header.tags[header.tag_count++] = VlanTag{.type = header.type,
+                                              .pcp = Priority(control >> 13),
+                                              .drop_eligible = (control & 0x1000) != 0,
+                                              .id = static_cast<std::uint16_t>(control & 0xFFF)};
+    at += kTagSize;
+    header.type = load16(frame, at);
+  }
+  return header;
+}
+
+std::size_t EthernetHeader::emit(MutableBytes out) const {
+  std::memcpy(out.first(6).data(), destination.octets.data(), 6);
+  std::memcpy(out.subspan(6, 6).data(), source.octets.data(), 6);
+  std::size_t at = 12;
+  for (std::size_t i = 0; i < tag_count; ++i) {
+    const VlanTag& tag = tags[i];
+    ROCETUNE_ASSERT(tag.id < 4096);
+    store16(out, at, tag.type);
+    store16(out, at + 2,
+            static_cast<std::uint16_t>(tag.pcp.value() << 13 | (tag.drop_eligible ? 0x1000 : 0) | tag.id));
+    at += kTagSize;
+  }
+  store16(out, at, type);
+  return at + 2;
+}
+
+}  // namespace rocetune::wire

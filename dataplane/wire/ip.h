@@ -1,0 +1,86 @@
+// IPv4, IPv6 and UDP as RoCE v2 uses them (RFC 791, 8200, 768; InfiniBand annex A17).
+#pragma once
+
+#include <array>
+#include <compare>
+#include <string>
+
+#include "congestion/units.h"
+#include "dataplane/wire/bytes.h"
+#include "dataplane/wire/malformed.h"
+
+namespace rocetune::wire {
+
+// IPv4 addresses are held IPv4-mapped (::ffff:a.b.c.d), as GIDs hold them.
+struct IpAddress {
+  std::array<std::uint8_t, 16> octets{};
+  static IpAddress v4(std::uint32_t address);
+  bool is_v4() const;
+  std::uint32_t v4_value() const;  // host order; is_v4() must hold
+  friend constexpr auto operator<=>(const IpAddress&, const IpAddress&) = default;
+};
+std::string to_text(const IpAddress&);  // "192.0.2.1", "2001:db8::1" (RFC 5952)
+
+namespace ip_protocol {
+constexpr std::uint8_t kUdp = 17;
+constexpr std::uint8_t kGre = 47;
+constexpr std::uint8_t kIbTransport = 0x1B;  // next header of a RoCE v1 GRH
+}  // namespace ip_protocol
+
+struct Ipv4Header {
+  static constexpr std::size_t kSize = 20;  // without options, as emitted
+  TosByte tos;
+  std::uint16_t total_length = kSize;
+  std::uint16_t id = 0;
+  bool dont_fragment = true;
+  std::uint8_t ttl = 64;
+  std::uint8_t protocol = ip_protocol::kUdp;
+  std::uint32_t source = 0;  // host order
+  std::uint32_t destination = 0;
+  std::size_t header_size = kSize;  // with options, when parsed
+  std::uint16_t checksum = 0;       // as parsed; computed when emitted
+  bool operator==(const Ipv4Header&) const = default;
+
+  // Errors: truncated, bad_version, bad_length, fragment.
+  static Decoded<Ipv4Header> parse(ConstBytes packet);
+  // Writes kSize bytes with a right checksum.
+  void emit(MutableBytes out) const;
+};
+// Internet checksum over a header whose checksum field counts as it stands; 0 means right.
+std::uint16_t internet_checksum(ConstBytes header);
+
+struct Ipv6Header {
+  static constexpr std::size_t kSize = 40;
+  TosByte traffic_class;
+  std::uint32_t flow_label = 0;      // 20 bits
+  std::uint16_t payload_length = 0;  // behind this header
+  std::uint8_t next_header = ip_protocol::kUdp;
+  std::uint8_t hop_limit = 64;
+  IpAddress source;
+  IpAddress destination;
+  bool operator==(const Ipv6Header&) const = default;
+
+  // Errors: truncated, bad_version.
+  static Decoded<Ipv6Header> parse(ConstBytes packet);
+  void emit(MutableBytes out) const;
+};
+
+struct UdpHeader {
+  static constexpr std::size_t kSize = 8;
+  static constexpr std::uint16_t kRoce = 4791;
+  static constexpr std::uint16_t kVxlan = 4789;
+  std::uint16_t source_port = 0;
+  std::uint16_t destination_port = kRoce;
+  std::uint16_t length = kSize;
+  std::uint16_t checksum = 0;  // 0: none
+  bool operator==(const UdpHeader&) const = default;
+
+  // Errors: truncated.
+  static Decoded<UdpHeader> parse(ConstBytes packet);
+  void emit(MutableBytes out) const;
+};
+
+// The UDP source port libibverbs gives a flow label: ((fl & 0x3FFF) ^ (fl >> 14 & 0x3F)) | 0xC000.
+std::uint16_t source_port_of_flow_label(std::uint32_t flow_label);
+
+}  // namespace rocetune::wire
