@@ -56,6 +56,13 @@ std::optional<T> NetlinkAttribute::as() const {
   return read_struct<T>(payload);
 }
 
+// The first attribute of this type as T, if there is one of that size.
+template <class T>
+std::optional<T> attribute_as(ByteSpan payload, std::uint16_t type) {
+  const auto found = find_attribute(payload, type);
+  return found ? found->as<T>() : std::nullopt;
+}
+
 // A request being built: nlmsghdr, then a family header, then attributes. At most kCapacity bytes: putting
 // more is a programmer's mistake and asserts.
 class NetlinkRequest {
@@ -96,6 +103,27 @@ struct NetlinkReply {
   std::uint16_t type = 0;
   std::vector<std::byte> payload;
 };
+
+// Parses every reply of a dump with `parse`: ByteSpan -> Expected<T>.
+template <class T>
+Expected<std::vector<T>> parse_replies(const Expected<std::vector<NetlinkReply>>& replies,
+                                       Expected<T> (*parse)(ByteSpan)) {
+  if (!replies) return tl::unexpected(replies.error());
+  std::vector<T> out;
+  for (const NetlinkReply& reply : *replies) {
+    auto entry = parse(reply.payload);
+    if (!entry) return tl::unexpected(entry.error());
+    out.push_back(std::move(*entry));
+  }
+  return out;
+}
+// Parses the only reply of a request. Error: io if there is none.
+template <class T>
+Expected<T> parse_reply(const Expected<std::vector<NetlinkReply>>& replies, Expected<T> (*parse)(ByteSpan)) {
+  if (!replies) return tl::unexpected(replies.error());
+  if (replies->empty()) return fail(ErrorKind::io, "netlink: no reply");
+  return parse(replies->front().payload);
+}
 
 // The replies of one exchange out of a datagram as received. `complete` is set when the exchange ended (DONE,
 // ACK). Messages of another sequence number are skipped. Errors: the kernel's error of this request with its

@@ -10,11 +10,6 @@ NetlinkRequest nldev_request(std::uint16_t command, std::uint16_t flags) {
   return {static_cast<std::uint16_t>(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command)), flags};
 }
 
-template <class T>
-std::optional<T> value_of(ByteSpan payload, std::uint16_t type) {
-  const auto found = find_attribute(payload, type);
-  return found ? found->as<T>() : std::nullopt;
-}
 std::optional<std::string> text_of(ByteSpan payload, std::uint16_t type) {
   const auto found = find_attribute(payload, type);
   if (!found) return std::nullopt;
@@ -30,26 +25,6 @@ Expected<> for_each_counter(ByteSpan payload, const std::function<void(ByteSpan 
   });
   if (!whole) return fail(ErrorKind::io, "malformed RDMA statistics reply");
   return {};
-}
-
-Expected<NetlinkReply> first_of(Expected<std::vector<NetlinkReply>> replies) {
-  if (!replies) return tl::unexpected(replies.error());
-  if (replies->empty()) return fail(ErrorKind::io, "no RDMA netlink reply");
-  return std::move(replies->front());
-}
-
-// Parses every reply of a dump.
-template <class T>
-Expected<std::vector<T>> parse_all(Expected<std::vector<NetlinkReply>> replies,
-                                   Expected<T> (*parse)(ByteSpan)) {
-  if (!replies) return tl::unexpected(replies.error());
-  std::vector<T> out;
-  for (const NetlinkReply& reply : *replies) {
-    auto entry = parse(reply.payload);
-    if (!entry) return tl::unexpected(entry.error());
-    out.push_back(std::move(*entry));
-  }
-  return out;
 }
 
 }  // namespace
@@ -77,34 +52,34 @@ NetlinkRequest rdma_statistics_status_request(std::uint32_t device_index, std::u
 }
 
 Expected<RdmaDeviceEntry> parse_rdma_device(ByteSpan payload) {
-  const auto index = value_of<std::uint32_t>(payload, RDMA_NLDEV_ATTR_DEV_INDEX);
+  const auto index = attribute_as<std::uint32_t>(payload, RDMA_NLDEV_ATTR_DEV_INDEX);
   const auto name = text_of(payload, RDMA_NLDEV_ATTR_DEV_NAME);
   if (!index || !name) return fail(ErrorKind::io, "RDMA device reply without index or name");
   RdmaDeviceEntry out{.index = *index, .name = *name};
-  out.ports = value_of<std::uint32_t>(payload, RDMA_NLDEV_ATTR_PORT_INDEX).value_or(0);
+  out.ports = attribute_as<std::uint32_t>(payload, RDMA_NLDEV_ATTR_PORT_INDEX).value_or(0);
   out.firmware = text_of(payload, RDMA_NLDEV_ATTR_FW_VERSION);
   if (out.firmware && out.firmware->empty()) out.firmware.reset();
-  out.node_guid = value_of<std::uint64_t>(payload, RDMA_NLDEV_ATTR_NODE_GUID);
-  out.system_image_guid = value_of<std::uint64_t>(payload, RDMA_NLDEV_ATTR_SYS_IMAGE_GUID);
+  out.node_guid = attribute_as<std::uint64_t>(payload, RDMA_NLDEV_ATTR_NODE_GUID);
+  out.system_image_guid = attribute_as<std::uint64_t>(payload, RDMA_NLDEV_ATTR_SYS_IMAGE_GUID);
   return out;
 }
 
 Expected<RdmaLinkEntry> parse_rdma_link(ByteSpan payload) {
-  const auto index = value_of<std::uint32_t>(payload, RDMA_NLDEV_ATTR_DEV_INDEX);
+  const auto index = attribute_as<std::uint32_t>(payload, RDMA_NLDEV_ATTR_DEV_INDEX);
   const auto name = text_of(payload, RDMA_NLDEV_ATTR_DEV_NAME);
-  const auto port = value_of<std::uint32_t>(payload, RDMA_NLDEV_ATTR_PORT_INDEX);
+  const auto port = attribute_as<std::uint32_t>(payload, RDMA_NLDEV_ATTR_PORT_INDEX);
   if (!index || !name || !port) return fail(ErrorKind::io, "RDMA link reply without device or port");
   return RdmaLinkEntry{.device_index = *index,
                        .device = *name,
                        .port = *port,
-                       .state = value_of<std::uint8_t>(payload, RDMA_NLDEV_ATTR_PORT_STATE),
-                       .physical_state = value_of<std::uint8_t>(payload, RDMA_NLDEV_ATTR_PORT_PHYS_STATE),
-                       .netdev_index = value_of<std::uint32_t>(payload, RDMA_NLDEV_ATTR_NDEV_INDEX),
+                       .state = attribute_as<std::uint8_t>(payload, RDMA_NLDEV_ATTR_PORT_STATE),
+                       .physical_state = attribute_as<std::uint8_t>(payload, RDMA_NLDEV_ATTR_PORT_PHYS_STATE),
+                       .netdev_index = attribute_as<std::uint32_t>(payload, RDMA_NLDEV_ATTR_NDEV_INDEX),
                        .netdev = text_of(payload, RDMA_NLDEV_ATTR_NDEV_NAME)};
 }
 
 Expected<bool> parse_rdma_namespaces_exclusive(ByteSpan payload) {
-  const auto shared = value_of<std::uint8_t>(payload, RDMA_NLDEV_SYS_ATTR_NETNS_MODE);
+  const auto shared = attribute_as<std::uint8_t>(payload, RDMA_NLDEV_SYS_ATTR_NETNS_MODE);
   if (!shared) return fail(ErrorKind::absent, "this kernel does not report the RDMA namespace mode");
   return *shared == 0;
 }
@@ -113,7 +88,7 @@ Expected<std::map<std::string, std::uint64_t>> parse_rdma_statistics(ByteSpan pa
   std::map<std::string, std::uint64_t> out;
   auto status = for_each_counter(payload, [&](ByteSpan entry) {
     const auto name = text_of(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME);
-    const auto value = value_of<std::uint64_t>(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE);
+    const auto value = attribute_as<std::uint64_t>(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE);
     if (name && value) out.emplace(*name, *value);
   });
   if (!status) return tl::unexpected(status.error());
@@ -124,7 +99,7 @@ Expected<std::vector<RdmaCounterStatus>> parse_rdma_statistics_status(ByteSpan p
   std::vector<RdmaCounterStatus> out;
   auto status = for_each_counter(payload, [&](ByteSpan entry) {
     const auto name = text_of(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME);
-    const auto dynamic = value_of<std::uint8_t>(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_DYNAMIC);
+    const auto dynamic = attribute_as<std::uint8_t>(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_DYNAMIC);
     if (name) out.push_back({*name, dynamic.has_value(), dynamic.value_or(1) != 0});
   });
   if (!status) return tl::unexpected(status.error());
@@ -178,29 +153,26 @@ Expected<RdmaSocket> RdmaSocket::open() {
 }
 
 Expected<std::vector<RdmaDeviceEntry>> RdmaSocket::devices() {
-  return parse_all(socket_.exchange(rdma_devices_request()), parse_rdma_device);
+  return parse_replies(socket_.exchange(rdma_devices_request()), parse_rdma_device);
 }
 
 Expected<std::vector<RdmaLinkEntry>> RdmaSocket::links(std::uint32_t device_index) {
-  return parse_all(socket_.exchange(rdma_links_request(device_index)), parse_rdma_link);
+  return parse_replies(socket_.exchange(rdma_links_request(device_index)), parse_rdma_link);
 }
 
 Expected<bool> RdmaSocket::namespaces_exclusive() {
-  return first_of(socket_.exchange(rdma_system_request())).and_then([](const NetlinkReply& reply) {
-    return parse_rdma_namespaces_exclusive(reply.payload);
-  });
+  return parse_reply(socket_.exchange(rdma_system_request()), parse_rdma_namespaces_exclusive);
 }
 
 Expected<std::map<std::string, std::uint64_t>> RdmaSocket::statistics(std::uint32_t device_index,
                                                                       std::uint32_t port) {
-  return first_of(socket_.exchange(rdma_statistics_request(device_index, port)))
-      .and_then([](const NetlinkReply& reply) { return parse_rdma_statistics(reply.payload); });
+  return parse_reply(socket_.exchange(rdma_statistics_request(device_index, port)), parse_rdma_statistics);
 }
 
 Expected<std::vector<RdmaCounterStatus>> RdmaSocket::statistics_status(std::uint32_t device_index,
                                                                        std::uint32_t port) {
-  return first_of(socket_.exchange(rdma_statistics_status_request(device_index, port)))
-      .and_then([](const NetlinkReply& reply) { return parse_rdma_statistics_status(reply.payload); });
+  return parse_reply(socket_.exchange(rdma_statistics_status_request(device_index, port)),
+                     parse_rdma_statistics_status);
 }
 
 }  // namespace rocetune::host

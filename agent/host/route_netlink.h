@@ -1,0 +1,101 @@
+// Links, addresses and routes by rtnetlink (include/uapi/linux/if_link.h, if_addr.h, rtnetlink.h). Parsing is
+// pure on bytes; RouteSocket is the conversation.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/host/model.h"
+#include "agent/host/netlink.h"
+
+namespace rocetune::host {
+
+struct LinkEntry {
+  int index = 0;
+  std::string name;
+  std::string kind;             // IFLA_INFO_KIND: "bond", "vlan", "veth"; "" for a NIC
+  std::string slave_kind;       // IFLA_INFO_SLAVE_KIND: "bond" for its members
+  bool is_ethernet = false;     // ARPHRD_ETHER
+  bool admin_up = false;        // IFF_UP
+  std::optional<bool> carrier;  // IFLA_CARRIER
+  std::optional<std::uint64_t> carrier_changes;
+  Bytes mtu;
+  std::optional<Bytes> max_mtu;  // 0 from the kernel is absent
+  std::optional<std::string> mac, permanent_mac;
+  std::optional<int> master;                  // index of the bond or bridge it belongs to
+  std::optional<int> lower;                   // IFLA_LINK of a VLAN or macvlan: index of what it stands on
+  std::optional<std::string> phys_port_name;  // "p0", "pf0vf1"
+  std::optional<std::string> phys_switch_id;  // hex
+  std::optional<std::string> parent_bus, parent_device;  // "pci", "0000:03:00.0"; kernels from 5.14
+  bool operator==(const LinkEntry&) const = default;
+  static constexpr auto fields() {
+    return std::tuple{field("index", &LinkEntry::index),
+                      field("name", &LinkEntry::name),
+                      field("kind", &LinkEntry::kind),
+                      field("slave_kind", &LinkEntry::slave_kind),
+                      field("is_ethernet", &LinkEntry::is_ethernet),
+                      field("admin_up", &LinkEntry::admin_up),
+                      field("carrier", &LinkEntry::carrier),
+                      field("carrier_changes", &LinkEntry::carrier_changes),
+                      field("mtu_bytes", &LinkEntry::mtu),
+                      field("max_mtu_bytes", &LinkEntry::max_mtu),
+                      field("mac", &LinkEntry::mac),
+                      field("permanent_mac", &LinkEntry::permanent_mac),
+                      field("master", &LinkEntry::master),
+                      field("lower", &LinkEntry::lower),
+                      field("phys_port_name", &LinkEntry::phys_port_name),
+                      field("phys_switch_id", &LinkEntry::phys_switch_id),
+                      field("parent_bus", &LinkEntry::parent_bus),
+                      field("parent_device", &LinkEntry::parent_device)};
+  }
+};
+
+struct AddressEntry {
+  int index = 0;        // of the link
+  std::string address;  // "10.0.0.1/24", "fe80::1/64"
+  bool operator==(const AddressEntry&) const = default;
+  static constexpr auto fields() {
+    return std::tuple{field("index", &AddressEntry::index), field("address", &AddressEntry::address)};
+  }
+};
+
+// One unicast route of the main table; a multipath route becomes one entry per next hop.
+struct RouteEntry {
+  std::string destination;  // "0.0.0.0/0" and "::/0" are default routes
+  int index = 0;            // of the link it leaves by
+  std::uint32_t metric = 0;
+  bool operator==(const RouteEntry&) const = default;
+  static constexpr auto fields() {
+    return std::tuple{field("destination", &RouteEntry::destination), field("index", &RouteEntry::index),
+                      field("metric", &RouteEntry::metric)};
+  }
+};
+
+NetlinkRequest links_request();
+NetlinkRequest addresses_request();
+NetlinkRequest routes_request();
+
+// `payload` is what follows nlmsghdr. Errors: io for a message cut short.
+Expected<LinkEntry> parse_link(ByteSpan payload);
+Expected<AddressEntry> parse_address(ByteSpan payload);
+// Nothing for routes that are not unicast or not of the main table.
+Expected<std::vector<RouteEntry>> parse_route(ByteSpan payload);
+
+class RouteSocket {
+ public:
+  static Expected<RouteSocket> open();
+  Expected<std::vector<LinkEntry>> links();
+  Expected<std::vector<AddressEntry>> addresses();
+  Expected<std::vector<RouteEntry>> routes();
+  // IFLA_MTU. Errors: bad_input if the driver's range does not hold it, with the kernel's words.
+  Expected<> set_mtu(const std::string& port, Bytes mtu);
+  // IFF_UP on or off.
+  Expected<> set_admin_up(const std::string& port, bool up);
+
+ private:
+  explicit RouteSocket(NetlinkSocket socket) : socket_(std::move(socket)) {}
+  NetlinkSocket socket_;
+};
+
+}  // namespace rocetune::host
