@@ -22,6 +22,11 @@ struct DriverInfo {
   std::string firmware;  // as the driver words it; mlx5: "28.39.1002 (MT_0000000838)"
   std::string bus;       // PCI address for PCI devices
   std::uint32_t statistics = 0;
+  bool operator==(const DriverInfo&) const = default;
+  static constexpr auto fields() {
+    return std::tuple{field("driver", &DriverInfo::driver), field("firmware", &DriverInfo::firmware),
+                      field("bus", &DriverInfo::bus), field("statistics", &DriverInfo::statistics)};
+  }
 };
 
 // ETHTOOL_GLINKSETTINGS without the mode masks.
@@ -29,6 +34,12 @@ struct LinkSettings {
   std::optional<BitRate> speed;  // unknown while the link is down
   std::optional<bool> full_duplex;
   bool autonegotiation = false;
+  bool operator==(const LinkSettings&) const = default;
+  static constexpr auto fields() {
+    return std::tuple{field("speed_bps", &LinkSettings::speed),
+                      field("full_duplex", &LinkSettings::full_duplex),
+                      field("autonegotiation", &LinkSettings::autonegotiation)};
+  }
 };
 
 // Memory the kernel writes into without asking for its size: slack behind what is expected, then a page that

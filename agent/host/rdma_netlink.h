@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agent/host/netlink.h"
+#include "dataplane/base/reflect.h"
 
 namespace rocetune::host {
 
@@ -19,6 +20,15 @@ struct RdmaDeviceEntry {
   std::uint32_t ports = 0;
   std::optional<std::string> firmware;
   std::optional<std::uint64_t> node_guid, system_image_guid;
+  bool operator==(const RdmaDeviceEntry&) const = default;
+  static constexpr auto fields() {
+    return std::tuple{field("index", &RdmaDeviceEntry::index),
+                      field("name", &RdmaDeviceEntry::name),
+                      field("ports", &RdmaDeviceEntry::ports),
+                      field("firmware", &RdmaDeviceEntry::firmware),
+                      field("node_guid", &RdmaDeviceEntry::node_guid),
+                      field("system_image_guid", &RdmaDeviceEntry::system_image_guid)};
+  }
 };
 
 struct RdmaLinkEntry {
@@ -29,6 +39,16 @@ struct RdmaLinkEntry {
   std::optional<std::uint8_t> physical_state;  // enum ib_port_phys_state
   std::optional<std::uint32_t> netdev_index;   // hidden if the netdev is in another namespace
   std::optional<std::string> netdev;
+  bool operator==(const RdmaLinkEntry&) const = default;
+  static constexpr auto fields() {
+    return std::tuple{field("device_index", &RdmaLinkEntry::device_index),
+                      field("device", &RdmaLinkEntry::device),
+                      field("port", &RdmaLinkEntry::port),
+                      field("state", &RdmaLinkEntry::state),
+                      field("physical_state", &RdmaLinkEntry::physical_state),
+                      field("netdev_index", &RdmaLinkEntry::netdev_index),
+                      field("netdev", &RdmaLinkEntry::netdev)};
+  }
 };
 
 // One hardware counter; optional ones (dynamic) exist but count only when switched on.

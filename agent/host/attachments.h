@@ -1,0 +1,43 @@
+// Who would lose something if a port bounced: the default route, ssh sessions, network file systems.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/host/host_files.h"
+#include "agent/host/kernel_answers.h"
+#include "agent/host/model.h"
+
+namespace rocetune::host {
+
+// One established TCP connection of /proc/net/tcp or tcp6 (net/ipv4/tcp_ipv4.c, get_tcp4_sock).
+struct TcpConnection {
+  std::string local_address, remote_address;  // "10.0.0.1", "fe80::1"; mapped IPv4 as IPv4
+  std::uint16_t local_port = 0, remote_port = 0;
+  bool is_established = false;
+  bool is_listening = false;
+  bool operator==(const TcpConnection&) const = default;
+};
+// Lines that make no sense are left out; little-endian hosts only, as all RoCE hosts are.
+std::vector<TcpConnection> parse_tcp_table(std::string_view text);
+
+// A network file system of /proc/mounts and the servers it talks to.
+struct NetworkMount {
+  std::string where, type;
+  std::vector<std::string> servers;  // addresses; names stay names
+  bool operator==(const NetworkMount&) const = default;
+};
+std::vector<NetworkMount> parse_network_mounts(std::string_view text);
+
+// The link index a packet to `address` leaves by, longest prefix first, then metric. Nothing for names and
+// where no route matches.
+std::optional<int> route_to(const std::vector<RouteEntry>& routes, const std::string& address);
+
+// Per link index. Ports on which the sshd listens are found from the sockets; with none visible it is
+// port 22.
+Observed<std::map<int, Attachments>> read_attachments(const HostFiles& files, const KernelAnswers& kernel);
+
+}  // namespace rocetune::host

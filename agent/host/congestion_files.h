@@ -1,0 +1,34 @@
+// Congestion control as files show it: cc_params in debugfs, OFED's ecn/ in sysfs, load-time module
+// parameters.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "agent/host/host_files.h"
+#include "agent/host/model.h"
+#include "agent/host/nic_row.h"
+
+namespace rocetune::host {
+
+// Every parameter file of the port's row with its value. absent: this kernel, driver or NIC has none. denied:
+// the reader may not see debugfs, or kernel lockdown hides it.
+Observed<std::map<std::string, std::int64_t>> read_cc_params(const HostFiles& files, const NicRow& row,
+                                                             const Port& port,
+                                                             const Observed<Lockdown>& lockdown);
+
+// Which algorithm steers this port's queue pairs, from what is visible. On NICs that can run a programmable
+// algorithm the kernel shows no sign of which one runs: absent, with how to find out.
+Observed<CongestionControl> read_congestion_control(const NicRow& row, const Port& port);
+
+// OFED's per-priority switches /sys/class/net/<if>/ecn/roce_{np,rp}/enable/<p>.
+Observed<EcnEnable> read_ecn_enable(const HostFiles& files, const std::string& netdev);
+// OFED's /sys/class/net/<if>/qos/trust: "pcp" or "dscp".
+Observed<Trust> read_ofed_trust(const HostFiles& files, const std::string& netdev);
+
+// /sys/kernel/security/lockdown: "none [integrity] confidentiality".
+Observed<Lockdown> read_lockdown(const HostFiles& files);
+Expected<Lockdown> parse_lockdown(std::string_view text);
+
+}  // namespace rocetune::host

@@ -1,0 +1,131 @@
+#include "agent/host/nic_row.h"
+
+#include <algorithm>
+
+#include "dataplane/base/toml_reader.h"
+
+namespace rocetune::host {
+namespace {
+
+const std::vector<std::string> kCcUnits{"us",   "Mbps",    "MBps", "bytes",    "percent", "flag",
+                                        "log2", "per1024", "dscp", "priority", "steps",   "number"};
+const std::vector<std::string> kAlgorithms{"strict", "cbs", "ets", "vendor"};
+
+// A statement of the row and where it comes from: "x" needs "x_origin" beside it.
+template <class T>
+void stated(TableReader& table, std::string_view key, T& out, std::string_view origin_key) {
+  std::string origin;
+  table.required(key, out);
+  table.required(origin_key, origin, not_empty());
+}
+
+void read_dcb(TableReader& table, DcbTraits& out) {
+  stated(table, "trust", out.trust, "trust_origin");
+  stated(table, "pfc_write_bounces_link", out.pfc_write_bounces_link, "pfc_write_origin");
+  stated(table, "pfc_delay_unit", out.pfc_delay_unit, "pfc_delay_origin");
+  if (out.pfc_delay_unit == DelayUnit::metres) {
+    table.required("pfc_delay_default", out.pfc_delay_default);
+    table.required("pfc_delay_max", out.pfc_delay_max, at_least(out.pfc_delay_default));
+  }
+  stated(table, "pause_excludes_pfc", out.pause_excludes_pfc, "pause_excludes_pfc_origin");
+  table.required("has_buffers", out.has_buffers);
+  stated(table, "buffer_write_is_sticky", out.buffer_write_is_sticky, "buffer_write_origin");
+  std::string origin;
+  table.required("tx_algorithms", out.tx_algorithms, each(one_of(kAlgorithms)));
+  table.required("tx_algorithms_origin", origin, not_empty());
+  stated(table, "dcbx_firmware_takes_over", out.dcbx_firmware_takes_over, "dcbx_origin");
+}
+
+void read_watchdog(TableReader& table, WatchdogTraits& out) {
+  stated(table, "has_pfc_prevention", out.has_pfc_prevention, "origin");
+  if (!out.has_pfc_prevention) return;
+  table.required("automatic_ms", out.automatic_ms);
+  table.required("min_ms", out.min_ms);
+  table.required("max_ms", out.max_ms, at_least(out.min_ms));
+}
+
+void read_parameter(TableReader& table, CcTraits& cc) {
+  CcParameter out;
+  table.required("name", out.name, not_empty());
+  table.required("unit", out.unit, one_of(kCcUnits));
+  table.required("min", out.min);
+  table.required("max", out.max, at_least(out.min));
+  table.optional("default", out.default_value, between(out.min, out.max));
+  table.required("role", out.role, not_empty());
+  cc.parameters.push_back(std::move(out));
+}
+
+void read_cc(TableReader& table, CcTraits& out) {
+  table.required("interface", out.interface);
+  if (out.interface == CcInterface::debugfs) table.required("path", out.path, not_empty());
+  table.optional("alternative_path", out.alternative_path);
+  table.optional("module_parameters", out.module_parameters);
+  stated(table, "algorithm", out.algorithm, "origin");
+  table.optional("origin", out.origin);
+  table.optional("enable_parameters", out.enable_parameters);
+  table.optional("programmable_pci_ids", out.programmable_pci_ids);
+  table.array_of_tables("parameter", [&](TableReader& parameter) { read_parameter(parameter, out); });
+  for (const std::string& name : out.enable_parameters) {
+    if (out.find(name) == nullptr) table.reject("enable_parameters", "names of its own parameters");
+  }
+}
+
+NicRow read_row(TableReader& table) {
+  NicRow out;
+  table.required("name", out.name, not_empty());
+  table.required("description", out.description, not_empty());
+  table.required("netdev_drivers", out.netdev_drivers);
+  table.required("rdma_driver", out.rdma_driver);
+  table.optional("dpu_pci_ids", out.dpu_pci_ids);
+  table.required_table("dcb", [&](TableReader& dcb) { read_dcb(dcb, out.dcb); });
+  table.required_table("watchdog", [&](TableReader& watchdog) { read_watchdog(watchdog, out.watchdog); });
+  table.required_table("cc", [&](TableReader& cc) { read_cc(cc, out.cc); });
+  return out;
+}
+
+}  // namespace
+
+const CcParameter* CcTraits::find(std::string_view name) const {
+  const auto found = std::find_if(parameters.begin(), parameters.end(),
+                                  [&](const CcParameter& parameter) { return parameter.name == name; });
+  return found == parameters.end() ? nullptr : &*found;
+}
+
+Expected<NicTable> NicTable::load(const ConfigFiles& files) {
+  const auto list = files.list("nics", ".toml");
+  if (!list) return tl::unexpected(list.error());
+  NicTable out;
+  std::vector<InputIssue> issues;
+  for (const ConfigFile& file : *list) {
+    NicRow row;
+    const auto found = toml_issues(file.text, file.name, [&](TableReader& table) { row = read_row(table); });
+    issues.insert(issues.end(), found.begin(), found.end());
+    if (found.empty()) out.rows_.push_back(std::move(row));
+  }
+  if (!issues.empty()) return tl::unexpected(bad_input(issues));
+  const auto unknown = std::find_if(out.rows_.begin(), out.rows_.end(),
+                                    [](const NicRow& row) { return row.name == "unknown"; });
+  if (unknown == out.rows_.end()) {
+    return fail(ErrorKind::bad_input, "configs/nics: no row \"unknown\", which other drivers fall back to");
+  }
+  return out;
+}
+
+const NicRow& NicTable::for_driver(std::string_view netdev_driver) const {
+  for (const NicRow& row : rows_) {
+    if (std::find(row.netdev_drivers.begin(), row.netdev_drivers.end(), netdev_driver) !=
+        row.netdev_drivers.end()) {
+      return row;
+    }
+  }
+  return named("unknown");
+}
+
+const NicRow& NicTable::named(std::string_view name) const {
+  const auto found =
+      std::find_if(rows_.begin(), rows_.end(), [&](const NicRow& row) { return row.name == name; });
+  ROCETUNE_ASSERT(found != rows_.end());
+  return *found;
+}
+
+}  // namespace rocetune::host

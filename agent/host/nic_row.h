@@ -1,0 +1,103 @@
+// What is known about a family of NICs, as data: rows of configs/nics/*.toml. A vendor is a row, never a
+// branch.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dataplane/base/config_files.h"
+#include "dataplane/base/error.h"
+#include "dataplane/base/reflect.h"
+
+namespace rocetune::host {
+
+// How a driver decides between DSCP and PCP on received frames.
+enum class TrustSource {
+  by_dscp_entries,  // dscp as soon as one DSCP app entry exists, else pcp
+  unknown,          // the row does not know; DCB_ATTR_DCB_APP_TRUST_TABLE or OFED's sysfs may say
+};
+// What dcbnl's pfc.delay means to the driver.
+enum class DelayUnit { metres, none };
+
+struct DcbTraits {
+  TrustSource trust = TrustSource::unknown;
+  bool pfc_write_bounces_link = true;
+  DelayUnit pfc_delay_unit = DelayUnit::none;
+  std::uint16_t pfc_delay_default = 0;  // used only if the unit is metres
+  std::uint16_t pfc_delay_max = 0;
+  bool pause_excludes_pfc = true;
+  bool has_buffers = false;
+  bool buffer_write_is_sticky = true;  // a write cannot be undone exactly
+  std::vector<std::string> tx_algorithms;
+  bool dcbx_firmware_takes_over = false;
+};
+
+struct WatchdogTraits {
+  bool has_pfc_prevention = false;  // ethtool tunable pfc-prevention-tout
+  std::uint16_t automatic_ms = 0;
+  std::uint16_t min_ms = 0;
+  std::uint16_t max_ms = 0;
+};
+
+enum class CcInterface { debugfs, none };
+enum class CcAlgorithm { dcqcn, off, unknown };
+
+// One congestion-control parameter: a file whose content is an integer.
+struct CcParameter {
+  std::string name;
+  std::string unit;  // us, Mbps, MBps, bytes, percent, flag, log2, per1024, dscp, priority, steps, number
+  std::optional<std::int64_t> default_value;
+  std::int64_t min = 0;
+  std::int64_t max = 0;
+  std::string role;
+};
+
+struct CcTraits {
+  CcInterface interface = CcInterface::none;
+  std::string path;               // "{pci}" stands for the PCI address
+  std::string alternative_path;   // of out-of-tree drivers, "{rdma}" stands for the RDMA device
+  std::string module_parameters;  // folder of load-time parameters
+  CcAlgorithm algorithm = CcAlgorithm::unknown;   // what the parameters steer, when they steer
+  std::vector<std::string> enable_parameters;     // any of them switches it on or off; empty: always on
+  std::vector<std::string> programmable_pci_ids;  // NICs that may run another algorithm instead
+  std::vector<CcParameter> parameters;
+  std::string origin;
+  const CcParameter* find(std::string_view name) const;
+};
+
+struct NicRow {
+  std::string name;
+  std::string description;
+  std::vector<std::string> netdev_drivers;
+  std::string rdma_driver;
+  std::vector<std::string> dpu_pci_ids;  // functions of NICs that may be under an embedded CPU
+  DcbTraits dcb;
+  WatchdogTraits watchdog;
+  CcTraits cc;
+};
+
+// Rows by name.
+class NicTable {
+ public:
+  // Errors: bad_input with every issue of every file.
+  static Expected<NicTable> load(const ConfigFiles& files);
+  // The row of a netdev's driver; the row "unknown" if no other claims it.
+  const NicRow& for_driver(std::string_view netdev_driver) const;
+  // Errors are a programmer's mistake: the name must be one that a Port carries.
+  const NicRow& named(std::string_view name) const;
+  const std::vector<NicRow>& rows() const { return rows_; }
+
+ private:
+  std::vector<NicRow> rows_;
+};
+
+}  // namespace rocetune::host
+
+namespace rocetune {
+ROCETUNE_ENUM(host::TrustSource, P{E::by_dscp_entries, "by_dscp_entries"}, P{E::unknown, "unknown"});
+ROCETUNE_ENUM(host::DelayUnit, P{E::metres, "metres"}, P{E::none, "none"});
+ROCETUNE_ENUM(host::CcInterface, P{E::debugfs, "debugfs"}, P{E::none, "none"});
+ROCETUNE_ENUM(host::CcAlgorithm, P{E::dcqcn, "dcqcn"}, P{E::off, "off"}, P{E::unknown, "unknown"});
+}  // namespace rocetune

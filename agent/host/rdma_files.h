@@ -1,0 +1,28 @@
+// RDMA devices as sysfs and configfs show them (drivers/infiniband/core/sysfs.c, cma_configfs.c).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agent/host/host_files.h"
+#include "agent/host/model.h"
+
+namespace rocetune::host {
+
+// Names of RDMA devices in this view's namespace; empty if the kernel has no RDMA. Errors: denied, io.
+Expected<std::vector<std::string>> rdma_device_names(const HostFiles& files);
+// Ports of a device: 1 and up.
+std::vector<int> rdma_port_numbers(const HostFiles& files, const std::string& device);
+// All that files say about one port; active_mtu is not among it (see roce_mtu_for).
+RdmaPort read_rdma_port(const HostFiles& files, const std::string& device, int port);
+// The PCI address of the function a device belongs to, if it has one.
+std::optional<std::string> rdma_pci_address(const HostFiles& files, const std::string& device);
+
+// The RDMA MTU the kernel uses over a netdev of this MTU: the largest of 256..4096 that leaves 96 B for
+// headers. Nothing under 352 B. Source: include/rdma/ib_addr.h, iboe_get_mtu.
+std::optional<Bytes> roce_mtu_for(Bytes netdev_mtu);
+
+// "100 Gb/sec (4X EDR)" -> 100 Gb/s.
+std::optional<BitRate> parse_rdma_rate(std::string_view text);
+
+}  // namespace rocetune::host
