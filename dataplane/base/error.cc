@@ -5,6 +5,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "dataplane/base/utf8.h"
+
 namespace rocetune {
 
 std::string_view to_text(ErrorKind kind) {
@@ -68,11 +70,13 @@ std::string SourcePlace::text() const {
   return out;
 }
 
+// What the user gave us goes back to a terminal: without the control characters it may hold.
 std::string InputIssue::text() const {
   std::string out = place.text();
-  if (!key.empty()) out += fmt::format("{}{}", out.empty() ? "" : ": ", key);
-  out += fmt::format("{}found {}, allowed: {}", out.empty() ? "" : ": ", found, allowed);
-  if (!nearest.empty()) out += fmt::format("; did you mean {}?", nearest);
+  if (!key.empty()) out += (out.empty() ? "" : ": ") + printable(key);
+  out +=
+      fmt::format("{}found {}, allowed: {}", out.empty() ? "" : ": ", printable(found), printable(allowed));
+  if (!nearest.empty()) out += fmt::format("; did you mean {}?", printable(nearest));
   return out;
 }
 

@@ -1,16 +1,7 @@
 #include "dataplane/base/toml_reader.h"
 
-// Compiled in here, once: Debian's compiled half of the library is a shared object only, and rocetune runs
-// where it is merely copied.
-#undef TOML_HEADER_ONLY
-#undef TOML_SHARED_LIB
-#define TOML_HEADER_ONLY 1
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-#define TOML_MAX_NESTED_VALUES 32
-#include <toml++/toml.h>
-
 #include <algorithm>
+#include <cerrno>
 
 #include "dataplane/base/file.h"
 
@@ -22,92 +13,6 @@ using toml_detail::Member;
 using toml_detail::Node;
 using toml_detail::Reading;
 
-// Nested values are limited by the library, but a dotted key ("a.a.a.a...") nests without a limit, and both
-// the library and we walk tables recursively. So lines with more dots between key-like characters than
-// anybody writes are refused beforehand.
-constexpr int kDotsPerLine = 64;
-
-bool is_key_like(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-         c == '"' || c == '\'' || c == ' ' || c == '\t';
-}
-
-// The number of the first line that nests too deeply, or 0.
-int line_nested_too_deeply(std::string_view text) {
-  int line = 1;
-  int dots = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\n') {
-      ++line;
-      dots = 0;
-    } else if (text[i] == '.' && i > 0 && i + 1 < text.size() && is_key_like(text[i - 1]) &&
-               is_key_like(text[i + 1])) {
-      if (++dots > kDotsPerLine) return line;
-    }
-  }
-  return 0;
-}
-
-int to_int(toml::source_index index) {
-  return static_cast<int>(std::min<toml::source_index>(index, INT32_MAX));
-}
-
-Node converted(const toml::node& from) {
-  Node out;
-  out.line = to_int(from.source().begin.line);
-  out.column = to_int(from.source().begin.column);
-  if (const auto* string = from.as_string()) {
-    out.kind = Node::Kind::string;
-    out.text = string->get();
-  } else if (const auto* integer = from.as_integer()) {
-    out.kind = Node::Kind::integer;
-    out.integer = integer->get();
-  } else if (const auto* real = from.as_floating_point()) {
-    out.kind = Node::Kind::real;
-    out.real = real->get();
-  } else if (const auto* boolean = from.as_boolean()) {
-    out.kind = Node::Kind::boolean;
-    out.boolean = boolean->get();
-  } else if (const auto* array = from.as_array()) {
-    out.kind = Node::Kind::array;
-    for (const toml::node& element : *array) out.elements.push_back(converted(element));
-  } else if (const auto* table = from.as_table()) {
-    out.kind = Node::Kind::table;
-    for (const auto& [key, value] : *table) {
-      out.members.push_back({std::string(key.str()), to_int(key.source().begin.line),
-                             to_int(key.source().begin.column), converted(value)});
-    }
-    std::stable_sort(out.members.begin(), out.members.end(), [](const Member& a, const Member& b) {
-      return std::pair(a.line, a.column) < std::pair(b.line, b.column);
-    });
-  } else {
-    out.kind = Node::Kind::date_time;
-  }
-  return out;
-}
-
-std::string shown(const Node& node) {
-  constexpr std::size_t kShown = 60;
-  switch (node.kind) {
-    case Node::Kind::string:
-      return node.text.size() <= kShown ? fmt::format("\"{}\"", node.text)
-                                        : fmt::format("\"{}...\"", node.text.substr(0, kShown));
-    case Node::Kind::integer:
-      return fmt::format("{}", node.integer);
-    case Node::Kind::real:
-      return fmt::format("{}", node.real);
-    case Node::Kind::boolean:
-      return node.boolean ? "true" : "false";
-    case Node::Kind::date_time:
-      return "a date or time";
-    case Node::Kind::array:
-      return fmt::format("an array of {}", node.elements.size());
-    case Node::Kind::table:
-      return "a table";
-  }
-  return "?";
-}
-
 std::string joined(const std::vector<std::string>& names) {
   std::string out;
   for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
@@ -115,36 +20,6 @@ std::string joined(const std::vector<std::string>& names) {
 }
 
 }  // namespace
-
-namespace toml_detail {
-
-std::string without_reason(std::string allowed) {
-  const std::size_t reason = allowed.rfind(" (");
-  if (allowed.ends_with(')') && reason > allowed.rfind("such as")) allowed.erase(reason);
-  return allowed;
-}
-
-bool Cursor::wrong(std::string_view allowed) const {
-  reading->issues.push_back(
-      {SourcePlace{reading->file, node->line, node->column}, name, shown(*node), std::string(allowed), ""});
-  return false;
-}
-
-bool Cursor::wrong_name(std::string_view allowed, const std::vector<std::string>& candidates) const {
-  wrong(allowed);
-  if (is(Node::Kind::string)) reading->issues.back().nearest = nearest_name(node->text, candidates);
-  return false;
-}
-
-Cursor Cursor::element(std::size_t index) const {
-  return {reading, &node->elements[index], fmt::format("{}[{}]", name, index)};
-}
-
-Cursor Cursor::member(const Member& member) const {
-  return {reading, &member.value, name + "." + member.name};
-}
-
-}  // namespace toml_detail
 
 TableReader::TableReader(Reading& reading, const Node& node, std::string name)
     : reading_(&reading), node_(&node), name_(std::move(name)) {}
@@ -247,7 +122,9 @@ SourcePlace TableReader::place(std::string_view key) const {
 
 void TableReader::reject(std::string_view key, std::string allowed, std::string nearest) {
   const Member* member = key.empty() ? nullptr : find(key);
-  std::string found = key.empty() ? "this table" : member == nullptr ? "nothing" : shown(member->value);
+  std::string found = key.empty()         ? "this table"
+                      : member == nullptr ? "nothing"
+                                          : toml_detail::found_text(member->value);
   issue(key, std::move(found), std::move(allowed), std::move(nearest));
 }
 
@@ -271,19 +148,10 @@ void TableReader::report_unknown() {
 }
 
 std::vector<InputIssue> toml_issues(std::string_view text, const std::string& file, const TomlRead& read) {
-  if (const int line = line_nested_too_deeply(text); line != 0) {
-    return {{SourcePlace{file, line, 1}, "", "a key nested too deeply",
-             fmt::format("at most {} dots in a line", kDotsPerLine), ""}};
-  }
-  const toml::parse_result parsed = toml::parse(text, std::string_view());
-  if (!parsed) {
-    const toml::parse_error& error = parsed.error();
-    return {{SourcePlace{file, to_int(error.source().begin.line), to_int(error.source().begin.column)}, "",
-             fmt::format("text that is not TOML ({})", error.description()), "TOML 1.0", ""}};
-  }
+  const auto root = toml_detail::parse_document(text, file);
+  if (!root) return {root.error()};
   Reading reading{file, {}};
-  const Node root = converted(parsed.table());
-  TableReader top(reading, root, "");
+  TableReader top(reading, *root, "");
   read(top);
   top.report_unknown();
   std::stable_sort(reading.issues.begin(), reading.issues.end(),
@@ -300,9 +168,13 @@ Expected<> read_toml(std::string_view text, const std::string& file, const TomlR
 }
 
 Expected<> read_toml_file(const std::string& path, const TomlRead& read) {
-  return read_file(path, kTomlFileLimit).and_then([&](const std::string& text) {
-    return read_toml(text, path, read);
-  });
+  const auto text = read_file(path, kTomlFileLimit);
+  if (!text) {
+    if (text.error().os_error() != EFBIG) return tl::unexpected(text.error());
+    return tl::unexpected(bad_input(
+        {{SourcePlace{path, 0, 0}, "", "a larger file", "at most " + to_text(kTomlFileLimit), ""}}));
+  }
+  return read_toml(*text, path, read);
 }
 
 }  // namespace rocetune

@@ -173,7 +173,7 @@ TEST(TomlReader, IntegersMustFitTheirType) {
   EXPECT_EQ(issues_of("small = -1", [&](TableReader& t) { t.required("small", small); }),
             "f.toml:1:9: small: found -1, allowed: 0 to 255");
   EXPECT_EQ(issues_of("small = 1.0", [&](TableReader& t) { t.required("small", small); }),
-            "f.toml:1:9: small: found 1, allowed: an integer");
+            "f.toml:1:9: small: found 1.0, allowed: an integer");
 }
 
 TEST(TomlReader, NumbersAreFinite) {
@@ -330,6 +330,22 @@ TEST(TomlReader, DotsInProseAreNotNesting) {
                       [&](TableReader& t) { t.required("a", text); }),
             "");
   EXPECT_EQ(text, "1.2.3.4");
+}
+
+TEST(TomlReader, ShowsWhatWasFoundWithoutControlCharacters) {
+  int number{};
+  EXPECT_EQ(issues_of("\"\\u001b[2J\" = 1\nn = \"\\u001b[2J" + std::string(100, 'x') + "\"",
+                      [&](TableReader& t) { t.required("n", number); }),
+            "f.toml:1:1: \xEF\xBF\xBD[2J: found an unknown key, allowed: n\n"
+            "f.toml:2:5: n: found \"\xEF\xBF\xBD[2J" +
+                std::string(55, 'x') + "\xE2\x80\xA6\", allowed: an integer");
+}
+
+TEST(TomlReader, AFileThatIsTooLargeIsBadInput) {
+  const auto result = read_toml_file("/dev/zero", [](TableReader&) { FAIL(); });
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().kind(), ErrorKind::bad_input);
+  EXPECT_EQ(result.error().text(), "/dev/zero: found a larger file, allowed: at most 16MiB");
 }
 
 TEST(TomlReader, AMissingFileIsAbsentAndNamed) {
