@@ -47,7 +47,7 @@ class ForeignHeaders(unittest.TestCase):
             "infiniband/mlx5dv.h": "dataplane/verbs/mlx5/a.cc",
             "hwloc.h": "agent/host/topology/a.cc",
             "CLI/CLI.hpp": "tools/rocetune/command_line_inspect.cc",
-            "toml++/toml.h": "dataplane/base/toml_reader.cc",
+            "toml++/toml.h": "dataplane/base/toml_document.cc",
             "sqlite3.h": "agent/tune/history.cc",
         }.items():
             with self.subTest(header):
