@@ -1,33 +1,86 @@
 #include "dataplane/base/json_reader.h"
 
-#include <boost/json/stream_parser.hpp>
+#include <boost/json/basic_parser_impl.hpp>
+#include <boost/json/value_stack.hpp>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 namespace rocetune {
+namespace {
+
+using ErrorCode = boost::json::error_code;
+using Text = boost::json::string_view;
+
+// Builds the value, with numbers read exactly: the library's own reading of doubles may be off in the last
+// bit (before its 1.84), and a number that was written must read back equal.
+class Builder {
+ public:
+  static constexpr std::size_t max_object_size = boost::json::object::max_size();
+  static constexpr std::size_t max_array_size = boost::json::array::max_size();
+  static constexpr std::size_t max_key_size = boost::json::string::max_size();
+  static constexpr std::size_t max_string_size = boost::json::string::max_size();
+
+  void start() { stack_.reset(); }
+  Json take() { return stack_.release(); }
+
+  bool on_document_begin(ErrorCode&) { return true; }
+  bool on_document_end(ErrorCode&) { return true; }
+  bool on_object_begin(ErrorCode&) { return true; }
+  bool on_object_end(std::size_t n, ErrorCode&) { return stack_.push_object(n), true; }
+  bool on_array_begin(ErrorCode&) { return true; }
+  bool on_array_end(std::size_t n, ErrorCode&) { return stack_.push_array(n), true; }
+  bool on_key_part(Text part, std::size_t, ErrorCode&) { return stack_.push_chars(part), true; }
+  bool on_key(Text rest, std::size_t, ErrorCode&) { return stack_.push_key(rest), true; }
+  bool on_string_part(Text part, std::size_t, ErrorCode&) { return stack_.push_chars(part), true; }
+  bool on_string(Text rest, std::size_t, ErrorCode&) { return stack_.push_string(rest), true; }
+  // The text comes at once, so a number never has parts.
+  bool on_number_part(Text, ErrorCode&) { return true; }
+  bool on_int64(std::int64_t n, Text, ErrorCode&) { return stack_.push_int64(n), true; }
+  bool on_uint64(std::uint64_t n, Text, ErrorCode&) { return stack_.push_uint64(n), true; }
+  bool on_double(double rough, Text digits, ErrorCode& error) {
+    double exact = 0;
+    const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), exact);
+    if (result.ec == std::errc::result_out_of_range && std::abs(rough) < 1) {
+      exact = 0;  // smaller than any double
+    } else if (result.ec != std::errc() || result.ptr != digits.data() + digits.size()) {
+      error = boost::json::error::exponent_overflow;
+      return false;
+    }
+    return stack_.push_double(exact), true;
+  }
+  bool on_bool(bool b, ErrorCode&) { return stack_.push_bool(b), true; }
+  bool on_null(ErrorCode&) { return stack_.push_null(), true; }
+  bool on_comment_part(Text, ErrorCode&) { return true; }
+  bool on_comment(Text, ErrorCode&) { return true; }
+
+ private:
+  boost::json::value_stack stack_;
+};
+
+}  // namespace
 
 Expected<Json> parse_json(std::string_view text, const std::string& name) {
   boost::json::parse_options options;
   options.max_depth = 64;
-  boost::json::stream_parser parser({}, options);
-  boost::json::error_code error;
-  const std::size_t used = parser.write_some(text.data(), text.size(), error);
-  if (!error && used == text.size()) parser.finish(error);
-  if (!error && used < text.size()) {
-    const std::size_t rest = text.find_first_not_of(" \t\r\n", used);
-    if (rest != std::string_view::npos) error = boost::json::error::extra_data;
+  boost::json::basic_parser<Builder> parser(options);
+  parser.handler().start();
+  ErrorCode error;
+  const std::size_t used = parser.write_some(false, text.data(), text.size(), error);
+  if (!error && text.find_first_not_of(" \t\r\n", used) != std::string_view::npos) {
+    error = boost::json::error::extra_data;
   }
-  if (error || !parser.done()) {
+  if (error) {
     const std::string_view before = text.substr(0, std::min(used, text.size()));
     const int line = 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
     const std::size_t start = before.rfind('\n');
     const int column =
         static_cast<int>(before.size() - (start == std::string_view::npos ? 0 : start + 1)) + 1;
-    return tl::unexpected(bad_input(
-        {InputIssue{SourcePlace{name, line, column}, "", "text that is not JSON",
-                    fmt::format("one JSON value ({})", error ? error.message() : "incomplete"), ""}}));
+    return tl::unexpected(bad_input({InputIssue{SourcePlace{name, line, column}, "", "text that is not JSON",
+                                                fmt::format("one JSON value ({})", error.message()), ""}}));
   }
-  return parser.release();
+  return parser.handler().take();
 }
 
 std::string_view json_kind(const Json& value) {

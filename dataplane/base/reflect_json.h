@@ -1,10 +1,10 @@
 // JSON of reflected structs, both ways: to_json(writer, value) and from_json(json, path) -> Expected<value>.
 //
-// Rules: an empty optional is left out; an Observed without value is {"unavailable": kind, "why": text};
-// quantities are numbers in their base unit (the field's name says which); codes are numbers; enums are their
-// names; a PrioritySet is an array of priorities; maps are objects. Reading: a missing field keeps its
-// default, an unknown field is ignored (written by a newer version), a field of the wrong kind or out of
-// range is an error with its path.
+// Rules: an empty optional member is left out, elsewhere it is null; an Observed without value is
+// {"unavailable": kind, "why": text}; quantities are numbers in their base unit (the field's name says
+// which); codes are numbers; enums are their names; a PrioritySet is an array of priorities; maps are
+// objects. Reading: a missing field keeps its default, an unknown field is ignored (written by a newer
+// version), a field of the wrong kind or out of range is an error with its path.
 #pragma once
 
 #include <map>
@@ -75,6 +75,11 @@ void to_json(JsonWriter& out, const T& value) {
       }
     });
     out.end_object();
+  } else if constexpr (is_optional<T>::value) {
+    if (value)
+      to_json(out, *value);
+    else
+      out.null();
   } else if constexpr (is_observed<T>::value) {
     if (value) {
       to_json(out, *value);
@@ -123,21 +128,6 @@ template <class T>
 Expected<T> from_json(const Json& json, const JsonPath& path);
 
 namespace detail {
-template <class Member>
-Expected<> read_field(const Json& json, const JsonPath& path, Member& member) {
-  if constexpr (is_optional<Member>::value) {
-    if (json.is_null()) return {};
-    auto value = from_json<typename Member::value_type>(json, path);
-    if (!value) return tl::unexpected(value.error());
-    member = std::move(*value);
-  } else {
-    auto value = from_json<Member>(json, path);
-    if (!value) return tl::unexpected(value.error());
-    member = std::move(*value);
-  }
-  return {};
-}
-
 template <class T>
 Expected<T> integer_from_json(const Json& json, const JsonPath& path) {
   if (json.is_int64() && std::in_range<T>(json.get_int64())) return static_cast<T>(json.get_int64());
@@ -156,10 +146,20 @@ Expected<T> from_json(const Json& json, const JsonPath& path) {
     for_each_field(out, [&](std::string_view name, auto& member) {
       if (!status) return;
       const Json* found = json.get_object().if_contains({name.data(), name.size()});
-      if (found != nullptr) status = read_field(*found, path.member(name), member);
+      if (found == nullptr) return;
+      auto value = from_json<std::remove_cvref_t<decltype(member)>>(*found, path.member(name));
+      if (value)
+        member = std::move(*value);
+      else
+        status = tl::unexpected(value.error());
     });
     if (!status) return tl::unexpected(status.error());
     return out;
+  } else if constexpr (is_optional<T>::value) {
+    if (json.is_null()) return T();
+    auto value = from_json<typename T::value_type>(json, path);
+    if (!value) return tl::unexpected(value.error());
+    return T(std::move(*value));
   } else if constexpr (is_observed<T>::value) {
     if (json.is_object()) {
       if (const Json* kind = json.get_object().if_contains("unavailable")) {

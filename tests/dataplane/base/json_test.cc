@@ -1,5 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+
+#include "dataplane/base/random.h"
 #include "dataplane/base/reflect_json.h"
 
 namespace rocetune {
@@ -61,6 +66,47 @@ TEST(Json, InvalidUtf8BecomesReplacementCharacters) {
   JsonWriter out(JsonWriter::Style::compact);
   out.value(std::string_view("a\xff\xc3\xa9\xed\xa0\x80"));
   EXPECT_EQ(out.take(), "\"a\xEF\xBF\xBD\xc3\xa9\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
+}
+
+TEST(Json, NumbersReadBackEqual) {
+  Random random(1);
+  for (int i = 0; i < 20'000; ++i) {
+    const double number = std::bit_cast<double>(random.next());
+    if (!std::isfinite(number)) continue;
+    JsonWriter out(JsonWriter::Style::compact);
+    const std::string text = out.value(number).take();
+    EXPECT_EQ(from_json<double>(parse_json(text, "t").value(), JsonPath("t")).value(), number) << text;
+  }
+  for (const char* text : {"-0.1", "1E5", "2.5e-3", "123456789012345678901234567890"}) {
+    EXPECT_EQ(from_json<double>(parse_json(text, "t").value(), JsonPath("t")).value(),
+              std::strtod(text, nullptr));
+  }
+}
+
+TEST(Json, NumbersBeyondADoubleAreRefusedAndTinyOnesAreZero) {
+  EXPECT_FALSE(parse_json("1e999", "t"));
+  EXPECT_FALSE(parse_json("[-1e999]", "t"));
+  EXPECT_EQ(parse_json("1e-999", "t").value().get_double(), 0);
+}
+
+TEST(Json, OptionalsInsideContainersAreNull) {
+  using Numbers = std::vector<std::optional<int>>;
+  JsonWriter out(JsonWriter::Style::compact);
+  to_json(out, Numbers{1, std::nullopt});
+  const std::string text = out.take();
+  EXPECT_EQ(text, "[1,null]");
+  EXPECT_EQ(from_json<Numbers>(parse_json(text, "t").value(), JsonPath("t")).value(),
+            (Numbers{1, std::nullopt}));
+}
+
+TEST(Json, ArraysOfEnumsNameTheElementThatIsWrong) {
+  using Kinds = std::array<Unavailable::Kind, 2>;
+  const auto kinds = from_json<Kinds>(parse_json(R"(["absent","denied"])", "t").value(), JsonPath("t"));
+  ASSERT_TRUE(kinds);
+  EXPECT_EQ((*kinds)[1], Unavailable::Kind::denied);
+  const auto wrong = from_json<Kinds>(parse_json(R"(["absent","gone"])", "t").value(), JsonPath("t"));
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().text(), "t[1]: found a string, allowed: absent, denied, failed, not_read");
 }
 
 }  // namespace
