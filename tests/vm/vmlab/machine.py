@@ -131,7 +131,7 @@ class Machine:
   def _prepare(self, mode, command, mark, terminal=None):
     config = self.config
     share = self.directory / "share"
-    share.mkdir()
+    share.mkdir(exist_ok=True)
     shutil.copy(VM_DIR / "guest" / "agent", share / "agent")
     out = config.out
     if out is None:
