@@ -9,21 +9,25 @@ What a suite needs is said by constants at its top:
   LOCKDOWN = "integrity"    lock the kernel down before the first test; implies OWN_BOOT ("")
   MEMORY_MIB = 2048         guest memory (1024)
   STATE = "disk"            what @boots tests keep in /var/lib/rocetune: "shared" directory or ext4 "disk"
-  TIMEOUT_S = 300           for the whole boot, booting included (600)
+  TIMEOUT_S = 300           for the whole boot, booting included (1800)
 
 A test decorated with @boots(n) runs in n boots of its own and takes the boot's number, 1..n, as its argument;
 /var/lib/rocetune is kept between them. See docs/vm-lab.md.
 """
 
 import contextlib
+import fcntl
 import os
 import pathlib
+import socket
+import struct
 import time
 
 # pylint: disable=unused-import
 from lab_base import (Done, Failure, LinkEvents, background, expect, expect_equal, run, run_fails, wait_until)
 from lab_dcb import expect_errno
 from lab_nic import CONTROL, DEBUGFS, PRIORITIES, Nic, inject, nic, nics, writes
+from lab_state import capture, diff, expect_same_state, pause, pfc_prevention_tout, roce_tos, set_roce_tos
 
 STATE_DIR = pathlib.Path("/var/lib/rocetune")
 REPO = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -33,68 +37,6 @@ SHARE = pathlib.Path("/run/vmlab")
 def rocetune(*arguments, check=True, timeout=120, env=None):
   """Runs the freshly built build/rocetune."""
   return run([REPO / "build" / "rocetune", *arguments], check=check, timeout=timeout, env=env)
-
-
-# ---- state of the host, for comparison ----
-
-_DCB_OBJECTS = ("pfc", "ets", "app", "buffer", "dcbx", "maxrate")
-_SEPARATOR = "\x1e"
-
-
-def _shown(commands):
-  """The outputs of several shell commands, from one shell: starting a process costs 50 ms and more here."""
-  script = "".join(f"{c} || exit\nprintf '\\036'\n" for c in commands)
-  return [text.strip() for text in run(script).stdout.split(_SEPARATOR)[:-1]]
-
-
-def capture(which=None):
-  """The full state a transaction may touch, as {"eth0 dcb pfc": text, ...}; two captures compare with ==.
-
-  PFC's pause counts (`dcb -s`) and all other counters are left out: they move by themselves.
-  """
-  commands = {}
-  state = {}
-  for one in which or nics():
-    for object_ in _DCB_OBJECTS:
-      commands[f"{one.netdev} dcb {object_}"] = f"dcb -j {object_} show dev {one.netdev}"
-    commands[f"{one.netdev} pause"] = f"ethtool -a {one.netdev}"
-    commands[f"{one.netdev} pfc-prevention-tout"] = f"ethtool --get-tunable {one.netdev} pfc-prevention-tout"
-    state[f"{one.netdev} mtu"] = str(one.mtu)
-    state[f"{one.netdev} trust"] = one.trust
-    state[f"{one.netdev} port buffers"] = one.get("buffers")
-    for file in sorted(one.cc_dir.iterdir()):
-      state[f"{one.netdev} cc {file.name}"] = file.read_text().strip()
-    state[f"{one.rdma} default_roce_tos"] = str(roce_tos(one.rdma))
-  state.update(zip(commands, _shown(commands.values())))
-  return state
-
-
-def diff(before, after):
-  """What two captures disagree on, as lines of text."""
-  return [f"{key}: {before.get(key)!r} -> {after.get(key)!r}" for key in sorted(before.keys() | after.keys())
-          if before.get(key) != after.get(key)]
-
-
-def expect_same_state(before, after):
-  """Two captures must be equal byte for byte; says the first differences."""
-  different = diff(before, after)
-  if different:
-    raise Failure("state differs: " + "; ".join(different[:6]))
-
-
-def _cma(rdma):
-  directory = pathlib.Path("/sys/kernel/config/rdma_cm") / rdma
-  directory.mkdir(exist_ok=True)
-  return directory / "ports" / "1" / "default_roce_tos"
-
-
-def roce_tos(rdma):
-  """rdma_cm's default_roce_tos."""
-  return int(_cma(rdma).read_text())
-
-
-def set_roce_tos(rdma, value):
-  _cma(rdma).write_text(str(value))
 
 
 # ---- addresses, namespaces, software RoCE ----
@@ -145,6 +87,20 @@ def rxe_pair(a, b):
        "".join(f"rule del {rule}\n" for rule in rules) + "route flush table 101\nroute flush table 102\n")
 
 
+def _is_up(one):
+  return int(pathlib.Path(f"/sys/class/net/{one.netdev}/flags").read_text(), 16) & 1
+
+
+def _has_address(one):
+  SIOCGIFADDR = 0x8915
+  with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+    try:
+      fcntl.ioctl(sock, SIOCGIFADDR, struct.pack("16s24x", one.netdev.encode()))
+      return True
+    except OSError:
+      return False
+
+
 def reset_all():
   """NICs as after loading, up, without addresses; links, namespaces and rxe devices that tests made are gone."""
   for entry in pathlib.Path("/run/netns").glob("*"):
@@ -152,17 +108,18 @@ def reset_all():
   for device in pathlib.Path("/sys/class/infiniband").glob("rxe*"):
     run(["rdma", "link", "delete", device.name], check=False)
   known = {"lo", "bonding_masters"} | {n.netdev for n in nics()}
-  extra = [p.name for p in pathlib.Path("/sys/class/net").iterdir() if p.name not in known]
-  for name in extra:
+  for name in [p.name for p in pathlib.Path("/sys/class/net").iterdir() if p.name not in known]:
     run(["ip", "link", "del", name], check=False)
   for one in nics():
     one.reset()
     tos = pathlib.Path("/sys/kernel/config/rdma_cm") / one.rdma / "ports" / "1" / "default_roce_tos"
     if tos.exists():
       tos.write_text("0")
-  inject("off")
+  inject("reset")
+  stale = [n for n in nics() if not _is_up(n) or _has_address(n)]
   with LinkEvents() as events:
-    ip("".join(f"addr flush dev {n.netdev} scope global\nlink set {n.netdev} up\n" for n in nics()))
+    if stale:
+      ip("".join(f"addr flush dev {n.netdev} scope global\nlink set {n.netdev} up\n" for n in stale))
     events.wait(lambda: all(n.carrier for n in nics()), "all NICs up")
 
 

@@ -1,9 +1,9 @@
 """DCB netlink without the `dcb` program, for what the program cannot say or does not tell. Re-exported by lab.
 
 Debian 12's dcb (iproute2 6.1) loses the kernel's answer to "pfc|ets|buffer|maxrate set": the command reads the
-attribute first, takes the acknowledgement of that request for the answer to its second one, and ends with
-exit code 0 whatever the driver said. Use `ieee_set` where a refusal matters; `dcb` is right to show things, and
-to set them when the result is read back.
+attribute first and takes the acknowledgement of that request for the answer to its second one. It ends with exit
+code 0 whatever the driver said; and since its sequence number is the time in seconds, with "Protocol error" and 1,
+the write done, when a second begins between the two. Use the functions here where the answer matters.
 """
 
 import errno
@@ -14,7 +14,7 @@ import struct
 from lab_base import DEFAULT_TIMEOUT_S, Failure
 
 _RTM_GETDCB, _RTM_SETDCB = 78, 79
-_CMD_IEEE_SET, _CMD_IEEE_GET, _CMD_SDCBX, _CMD_IEEE_DEL = 20, 21, 23, 27
+_CMD_IEEE_SET, _CMD_IEEE_GET, _CMD_GDCBX, _CMD_SDCBX, _CMD_IEEE_DEL = 20, 21, 22, 23, 27
 _ATTR_IFNAME, _ATTR_IEEE, _ATTR_DCBX = 1, 13, 14
 _IEEE_APP_TABLE, _IEEE_APP = 3, 1
 _NLM_F_REQUEST, _NLMSG_ERROR = 1, 2
@@ -33,16 +33,19 @@ def _attribute(kind, payload):
   return struct.pack("=HH", 4 + len(payload), kind) + payload + b"\0" * (-len(payload) % 4)
 
 
-def _attributes(data):
-  """{type: payload} of a run of attributes; of equal types the last one."""
-  found = {}
+def _runs(data):
+  """The (type, payload) pairs of a run of attributes."""
   while len(data) >= 4:
     length, kind = struct.unpack_from("=HH", data)
     if length < 4:
       break
-    found[kind & _TYPE_MASK] = data[4:length]
+    yield kind & _TYPE_MASK, data[4:length]
     data = data[(length + 3) & ~3:]
-  return found
+
+
+def _attributes(data):
+  """{type: payload} of a run of attributes; of equal types the last one."""
+  return dict(_runs(data))
 
 
 def _talk(message, command, netdev, payload=b""):
@@ -70,6 +73,22 @@ def ieee_get(netdev, attribute):
   """The raw structure of ETS, PFC, MAXRATE or BUFFER."""
   nested = _attributes(_talk(_RTM_GETDCB, _CMD_IEEE_GET, netdev)[_ATTR_IEEE])
   return nested[attribute]
+
+
+def dump(netdev):
+  """All that IEEE_GET and GDCBX tell but the pause counts, as {object: text}, in hexadecimal where it is long."""
+  nested = _attributes(_talk(_RTM_GETDCB, _CMD_IEEE_GET, netdev)[_ATTR_IEEE])
+  cap, mask, mbc, delay = struct.unpack(_PFC_FORMAT, nested[PFC])[:4]
+  apps = sorted(struct.unpack("=BBH", payload[:4]) for _, payload in _runs(nested.get(_IEEE_APP_TABLE, b"")))
+  buffers = struct.unpack(_BUFFER_FORMAT, nested[BUFFER])
+  return {
+      "pfc": f"cap {cap} mask {mask:#04x} mbc {mbc} delay {delay}",
+      "ets": nested[ETS].hex(),
+      "maxrate": " ".join(map(str, struct.unpack(_MAXRATE_FORMAT, nested[MAXRATE]))),
+      "app": " ".join(f"{selector}/{protocol}:{priority}" for selector, priority, protocol in apps),
+      "buffer": " ".join(map(str, buffers)),
+      "dcbx": f"{_talk(_RTM_GETDCB, _CMD_GDCBX, netdev)[_ATTR_DCBX][0]:#04x}",
+  }
 
 
 def ieee_set(netdev, attribute, structure):

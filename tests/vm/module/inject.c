@@ -14,6 +14,7 @@
  *	KNOB N reset_after	the machine is reset, the write is done
  *	KNOB off
  *	off			every rule of this injector
+ *	reset			the same, and the counts of writes start again
  *
  * N counts from 1, is of writes of that knob from now on; with 0 the rule
  * holds for every write until it is set to off. The knob `any` counts all.
@@ -154,6 +155,10 @@ static int tn_parse_rule(struct tn_injector *injector, char *line)
 		spin_lock(&injector->lock);
 		memset(injector->rules, 0, sizeof(injector->rules));
 		spin_unlock(&injector->lock);
+		return 0;
+	}
+	if (!strcmp(line, "reset")) {
+		tn_injector_reset(injector);
 		return 0;
 	}
 	words = sscanf(line, "%15s %15s", knob_name, action_name);

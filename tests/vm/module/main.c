@@ -112,7 +112,6 @@ static void tn_remove(struct pci_dev *pdev)
 	tn_unwire(nic);
 	tn_nics[nic->index] = NULL;
 	mutex_unlock(&tn_nics_lock);
-	cancel_delayed_work_sync(&nic->fw_dcbx.work);
 	tn_rdma_destroy(nic);
 	debugfs_remove_recursive(nic->mlx5_dir);
 	tn_netdev_destroy(nic);

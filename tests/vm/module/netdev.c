@@ -373,6 +373,8 @@ int tn_netdev_create(struct tn_dev *nic)
 void tn_netdev_destroy(struct tn_dev *nic)
 {
 	unregister_netdev(nic->netdev);
+	/* nothing can start these again */
+	cancel_delayed_work_sync(&nic->fw_dcbx.work);
 	cancel_delayed_work_sync(&nic->bounce_work);
 	free_netdev(nic->netdev);
 }

@@ -332,17 +332,26 @@ static int tn_build_descs(struct tn_ib_device *ib)
 	return 0;
 }
 
+/* link_lock keeps the device from going while its event is being queued. */
 void tn_rdma_link_event(struct tn_dev *nic, bool up)
 {
-	struct tn_ib_device *ib = READ_ONCE(nic->ib);
 	struct ib_event event = { };
 
-	if (!ib)
-		return;
-	event.device = &ib->ibdev;
-	event.element.port_num = 1;
-	event.event = up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR;
-	ib_dispatch_event(&event);
+	spin_lock_bh(&nic->link_lock);
+	if (nic->ib) {
+		event.device = &nic->ib->ibdev;
+		event.element.port_num = 1;
+		event.event = up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR;
+		ib_dispatch_event(&event);
+	}
+	spin_unlock_bh(&nic->link_lock);
+}
+
+static void tn_publish(struct tn_dev *nic, struct tn_ib_device *ib)
+{
+	spin_lock_bh(&nic->link_lock);
+	nic->ib = ib;
+	spin_unlock_bh(&nic->link_lock);
 }
 
 static void tn_free(struct tn_ib_device *ib)
@@ -376,7 +385,7 @@ int tn_rdma_create(struct tn_dev *nic)
 	err = ib_register_device(&ib->ibdev, "mlx5_%d", &nic->pdev->dev);
 	if (err)
 		goto free;
-	WRITE_ONCE(nic->ib, ib);
+	tn_publish(nic, ib);
 	return 0;
 free:
 	tn_free(ib);
@@ -387,7 +396,7 @@ void tn_rdma_destroy(struct tn_dev *nic)
 {
 	struct tn_ib_device *ib = nic->ib;
 
-	WRITE_ONCE(nic->ib, NULL);
+	tn_publish(nic, NULL);
 	ib_unregister_device(&ib->ibdev);
 	tn_free(ib);
 }

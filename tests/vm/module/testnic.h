@@ -320,7 +320,8 @@ void tn_devlink_withdraw(struct tn_dev *nic);
 void tn_devlink_destroy(struct tn_dev *nic);
 int tn_devlink_report(struct tn_dev *nic, const char *reporter);
 
-/* control.c */
+/* control.c, control_values.c */
+void tn_control_values_create(struct tn_dev *nic);
 void tn_control_create(struct tn_dev *nic);
 void tn_control_destroy(struct tn_dev *nic);
 

@@ -3,6 +3,7 @@
 import pathlib
 
 import lab
+import lab_dcb
 from lab import expect, run, run_fails
 
 LOCKDOWN = "integrity"
@@ -33,7 +34,7 @@ def test_debugfs_writes_fail():
 
 
 def test_dcb_and_ethtool_work():
-  run(["dcb", "pfc", "set", "dev", "eth0", "prio-pfc", "3:on"])
+  lab_dcb.set_pfc("eth0", 8)
   expect(run(["dcb", "-j", "pfc", "show", "dev", "eth0"]).json()["prio_pfc"][3], "PFC set under lockdown")
   expect("rx_prio3_pause" in run(["ethtool", "-S", "eth0"]).stdout, "statistics")
 

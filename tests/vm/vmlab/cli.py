@@ -35,7 +35,7 @@ def _parser():
   common = argparse.ArgumentParser(add_help=False)
   common.add_argument("--memory", type=int, metavar="MIB", help="guest memory (default 1024)")
   common.add_argument("--timeout", type=float, metavar="SECONDS",
-                      help="give up after this long, boot included (default 600)")
+                      help="give up after this long, boot included (default 600; test: 1800 a boot)")
   common.add_argument("--kernel-log", action="store_true", help="print the guest's kernel log to stderr at the end")
   machine_options = argparse.ArgumentParser(add_help=False, parents=[common])
   machine_options.add_argument("--nics", type=int, default=2, help="number of test NICs (default 2)")

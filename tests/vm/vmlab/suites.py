@@ -53,7 +53,7 @@ def _load(path, match, options):
     raise LabError(f"{path}: STATE is {state!r}, expected \"shared\" or \"disk\"")
   needs = Needs(nics=getattr(module, "NICS", 2), lockdown=lockdown,
                 memory_mib=options["memory_mib"] or getattr(module, "MEMORY_MIB", 1024),
-                timeout_s=options["timeout_s"] or getattr(module, "TIMEOUT_S", 600))
+                timeout_s=options["timeout_s"] or getattr(module, "TIMEOUT_S", 1800))
   return Suite(name=path.stem, path=path, needs=needs, own_boot=bool(getattr(module, "OWN_BOOT", False) or lockdown),
                state_disk=state == "disk", tests=[f.__name__ for f in functions if not hasattr(f, "boots")],
                boots_tests=[(f.__name__, f.boots) for f in functions if hasattr(f, "boots")])
