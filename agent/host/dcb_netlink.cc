@@ -358,6 +358,9 @@ Expected<Dcb> DcbSocket::read(const std::string& port) {
   auto ieee = exchange(ieee_get_request(port)).and_then([](const NetlinkReply& reply) {
     return parse_ieee_reply(reply.payload);
   });
+  if (!ieee && ieee.error().kind() == ErrorKind::unsupported) {
+    return fail(ErrorKind::unsupported, "the driver of {} has no DCB operations", port);
+  }
   if (!ieee) return tl::unexpected(context(ieee.error()));
   return std::move(ieee->dcb);
 }

@@ -31,6 +31,9 @@ Expected<GenericNetlinkSocket> GenericNetlinkSocket::open(const std::string& fam
     return tl::unexpected(replies.error().within(fmt::format("generic netlink family {}", family)));
   if (replies->empty()) return fail(ErrorKind::io, "generic netlink family {}: no answer", family);
   const auto number = parse_family(replies->front().payload);
+  if (!number && number.error().kind() == ErrorKind::absent) {
+    return fail(ErrorKind::absent, "this kernel has no generic netlink family {}", family);
+  }
   if (!number) return tl::unexpected(number.error());
   return GenericNetlinkSocket(std::move(*socket), *number, version);
 }

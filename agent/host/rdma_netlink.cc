@@ -147,9 +147,12 @@ std::string_view rdma_physical_state_text(std::uint8_t state) {
 }
 
 Expected<RdmaSocket> RdmaSocket::open() {
-  return NetlinkSocket::open(NETLINK_RDMA).map([](NetlinkSocket socket) {
-    return RdmaSocket(std::move(socket));
-  });
+  auto socket = NetlinkSocket::open(NETLINK_RDMA);
+  if (!socket && socket.error().kind() == ErrorKind::unsupported) {
+    return fail(ErrorKind::unsupported, "this kernel has no RDMA (ib_core is not loaded)");
+  }
+  if (!socket) return tl::unexpected(socket.error());
+  return RdmaSocket(std::move(*socket));
 }
 
 Expected<std::vector<RdmaDeviceEntry>> RdmaSocket::devices() {

@@ -49,6 +49,8 @@ ErrorKind kind_of_errno(int os_error) {
     case EOPNOTSUPP:
     case ENOSYS:
     case ENOTTY:
+    case EPROTONOSUPPORT:
+    case EAFNOSUPPORT:
       return ErrorKind::unsupported;
     case EBUSY:
     case ESTALE:

@@ -7,14 +7,10 @@
 #include <cstdio>
 #include <vector>
 
+#include "tools/rocetune/subcommands.h"
+
 namespace rocetune::cli {
 namespace {
-
-// One function per subcommand: declares its flags, binds its options struct, sets `action`. Add yours here.
-struct Dispatch {
-  CLI::App& app;
-  std::function<ExitCode()>& action;
-};
 
 std::vector<std::string> known_names(const CLI::App& app) {
   std::vector<std::string> names;
@@ -53,7 +49,8 @@ ExitCode run(int argc, const char* const* argv) {
   app.set_version_flag("--version", "rocetune " ROCETUNE_VERSION);
   app.require_subcommand(1);
   std::function<ExitCode()> action;
-  [[maybe_unused]] const Dispatch dispatch{app, action};
+  const Dispatch dispatch{app, action};
+  add_inspect(dispatch);
 
   try {
     app.parse(argc, argv);

@@ -1,0 +1,84 @@
+#include "tools/rocetune/inspect.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "agent/host/host_reader.h"
+#include "agent/host/interfaces.h"
+#include "dataplane/base/reflect_json.h"
+
+namespace rocetune::cli {
+namespace {
+
+ExitCode bad(const Error& error) {
+  fmt::print(stderr, "rocetune: {}\n", error.text());
+  return ExitCode::bad_input;
+}
+
+Expected<host::NicTable> load_nics(const std::string& config_directory) {
+  const auto files = config_directory.empty() ? Expected<ConfigFiles>(ConfigFiles())
+                                              : ConfigFiles::with_directory(config_directory);
+  if (!files) return tl::unexpected(files.error());
+  return host::NicTable::load(*files);
+}
+
+// Leaves the wanted ports and their bonds. Error: bad_input with the nearest name.
+Expected<> keep_ports(const std::vector<std::string>& wanted, host::Host& host) {
+  if (wanted.empty()) return {};
+  std::vector<std::string> known;
+  std::string allowed;
+  for (const host::Port& port : host.ports) {
+    known.push_back(port.name);
+    allowed += (allowed.empty() ? "" : ", ") + port.name;
+  }
+  std::vector<InputIssue> issues;
+  for (const std::string& name : wanted) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    issues.push_back({.place = {},
+                      .key = "--port",
+                      .found = name,
+                      .allowed = known.empty() ? "nothing: no NIC is visible here" : allowed,
+                      .nearest = nearest_name(name, known)});
+  }
+  if (!issues.empty()) return tl::unexpected(bad_input(issues));
+  std::erase_if(host.ports, [&](const host::Port& port) {
+    return std::find(wanted.begin(), wanted.end(), port.name) == wanted.end();
+  });
+  return {};
+}
+
+}  // namespace
+
+std::string inspect_json(const host::Host& host, const std::vector<PartStatus>& parts) {
+  JsonWriter out;
+  out.begin_object();
+  for_each_field(host, [&](std::string_view name, const auto& member) {
+    out.key(name);
+    to_json(out, member);
+  });
+  out.key("parts");
+  to_json(out, parts);
+  out.key("interfaces");
+  to_json(out, host::interfaces_of(host));
+  out.end_object();
+  return out.take();
+}
+
+ExitCode run_inspect(const InspectCommand& command) {
+  const auto nics = load_nics(command.config_directory);
+  if (!nics) return bad(nics.error());
+  auto host = host::read_host({command.common.root, command.network_namespace}, *nics);
+  if (!host) return bad(host.error());
+  if (const auto kept = keep_ports(command.ports, *host); !kept) return bad(kept.error());
+  const std::vector<PartStatus> parts = survey_parts();
+  const std::string text = command.common.json
+                               ? inspect_json(*host, parts)
+                               : inspect_text(*host, *nics, parts, command.all_interfaces,
+                                              TextTable::Look::for_stream(STDOUT_FILENO, command.colour));
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return std::fflush(stdout) == 0 ? ExitCode::fine : ExitCode::bad_input;
+}
+
+}  // namespace rocetune::cli

@@ -1,0 +1,34 @@
+// `rocetune inspect`: what this host is.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/host/model.h"
+#include "agent/host/nic_row.h"
+#include "dataplane/base/part.h"
+#include "dataplane/base/text_table.h"
+#include "tools/rocetune/command_line.h"
+
+namespace rocetune::cli {
+
+struct InspectCommand {
+  CommonOptions common;
+  std::vector<std::string> ports;  // netdevs; empty: all
+  std::optional<std::string> network_namespace;
+  std::string config_directory;  // empty: what is built in
+  ColourChoice colour = ColourChoice::automatic;
+  bool all_interfaces = false;
+};
+
+ExitCode run_inspect(const InspectCommand& command);
+
+// For people, at most look.width columns if it is set.
+std::string inspect_text(const host::Host& host, const host::NicTable& nics,
+                         const std::vector<PartStatus>& parts, bool all_interfaces,
+                         const TextTable::Look& look);
+// A Host with "parts" and "interfaces" beside its own fields: host::host_from_json reads it back.
+std::string inspect_json(const host::Host& host, const std::vector<PartStatus>& parts);
+
+}  // namespace rocetune::cli

@@ -1,0 +1,503 @@
+// What `rocetune inspect` prints for people.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "agent/host/interfaces.h"
+#include "tools/rocetune/inspect.h"
+
+namespace rocetune::cli {
+namespace {
+
+using host::Port;
+
+constexpr int kDefaultWidth = 100;  // columns, when the stream has no width
+constexpr int kLabel = 16;          // columns of the labels on the left
+
+// Collects "label  text" lines of one section, wrapped and indented.
+class Section {
+ public:
+  explicit Section(const TextTable::Look& look) : look_(look) {}
+
+  void heading(const std::string& name, const std::string& rest) {
+    out_ += painted(name, Paint::strong, look_.coloured);
+    if (!rest.empty()) out_ += "  " + rest;
+    out_ += "\n";
+  }
+  // Nothing is printed for an empty text.
+  void line(const std::string& label, const std::string& text, Paint paint = Paint::plain) {
+    if (text.empty()) return;
+    const int room = std::max(width() - kLabel - 2, 20);
+    std::string shown = label;
+    for (const std::string& piece : wrapped(text, room)) {
+      out_ += fmt::format("  {:<{}}{}\n", shown, kLabel, painted(piece, paint, look_.coloured));
+      shown.clear();
+    }
+  }
+  void table(const std::string& title, const TextTable& table) {
+    if (table.is_empty()) return;
+    out_ += fmt::format("  {}\n", title);
+    TextTable::Look look = look_;
+    look.width = width();
+    look.indent = 4;
+    out_ += table.text(look);
+  }
+  void blank() { out_ += "\n"; }
+  std::string take() { return std::move(out_); }
+
+ private:
+  int width() const { return look_.width > 0 ? look_.width : kDefaultWidth; }
+  static std::vector<std::string> wrapped(const std::string& text, int room) {
+    std::vector<std::string> out{""};
+    std::size_t at = 0;
+    while (at < text.size()) {
+      const std::size_t end = std::min(text.find(' ', at), text.size());
+      const std::string word = text.substr(at, end - at);
+      if (!out.back().empty() && out.back().size() + 1 + word.size() > static_cast<std::size_t>(room))
+        out.emplace_back();
+      out.back() += (out.back().empty() ? "" : " ") + word;
+      at = end + 1;
+    }
+    return out;
+  }
+
+  TextTable::Look look_;
+  std::string out_;
+};
+
+// "a, b, c" of what is not empty.
+std::string joined(const std::vector<std::string>& parts, std::string_view separator = ", ") {
+  std::string out;
+  for (const std::string& part : parts) {
+    if (!part.empty()) out += (out.empty() ? "" : std::string(separator)) + part;
+  }
+  return out;
+}
+
+// Numbers as ranges: "0-7, 26".
+std::string ranges(const std::set<int>& numbers) {
+  std::vector<std::string> out;
+  for (auto at = numbers.begin(); at != numbers.end();) {
+    const int first = *at;
+    int last = first;
+    while (++at != numbers.end() && *at == last + 1) last = *at;
+    out.push_back(first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last));
+  }
+  return joined(out);
+}
+
+// ---- the host ----
+
+std::string iommu_text(const host::Host& host) {
+  if (!host.iommu) return "";
+  return "IOMMU " + *host.iommu;
+}
+
+void add_host(const host::Host& host, const std::vector<PartStatus>& parts, Section& out) {
+  std::string machine;
+  if (host.hypervisor)
+    machine = host.hypervisor->empty() ? "bare metal" : "virtual machine (" + *host.hypervisor + ")";
+  out.heading(host.name.empty() ? "host" : host.name,
+              joined({host.kernel.empty() ? "" : "Linux " + host.kernel, machine, iommu_text(host),
+                      host.lockdown ? fmt::format("lockdown {}", enum_name(*host.lockdown)) : ""}));
+  if (host.rdma_namespaces_exclusive) {
+    out.line("RDMA", *host.rdma_namespaces_exclusive
+                         ? "devices belong to one network namespace each (exclusive)"
+                         : "devices are shared by all network namespaces");
+  }
+  if (host.owners) {
+    std::vector<std::string> owners;
+    for (const host::Owner& owner : *host.owners)
+      owners.push_back(fmt::format("{} ({})", owner.name, owner.evidence));
+    out.line("owners", owners.empty() ? "no program found that writes DCB or link settings" : joined(owners));
+  }
+  if (host.boot_unit_installed) {
+    out.line("at boot", *host.boot_unit_installed ? "the last confirmed state is applied"
+                                                  : "nothing of ours: settings made by hand are lost");
+  }
+  if (host.gpus && !host.gpus->empty()) {
+    std::vector<std::string> gpus;
+    for (const host::Gpu& gpu : *host.gpus) {
+      gpus.push_back(fmt::format("{} ({}{})", gpu.pci_address, gpu.name,
+                                 gpu.numa_node ? fmt::format(", NUMA {}", *gpu.numa_node) : ""));
+    }
+    out.line("GPUs", joined(gpus));
+  }
+  for (const host::Bond& bond : host.bonds) {
+    out.line("bond " + bond.name,
+             joined({bond.mode, bond.transmit_hash_policy.empty() ? "" : "hash " + bond.transmit_hash_policy,
+                     fmt::format("{} of {} members active ({})", bond.active_members.size(),
+                                 bond.members.size(), joined(bond.members)),
+                     bond.partner_mac ? "partner " + *bond.partner_mac : ""}));
+  }
+  std::vector<std::string> part_texts;
+  for (const PartStatus& part : parts) {
+    part_texts.push_back(part.state == PartStatus::State::usable
+                             ? part.name
+                             : fmt::format("{} {}", part.name, enum_name(part.state)));
+  }
+  out.line("parts", joined(part_texts));
+}
+
+// ---- a port ----
+
+std::string role_text(host::PortRole role) {
+  switch (role) {
+    case host::PortRole::physical:
+      return "";
+    case host::PortRole::virtual_function:
+      return "virtual function: QoS is set on its physical function";
+    case host::PortRole::representor:
+      return "representor: stands for a function, not for a wire";
+    case host::PortRole::uplink_representor:
+      return "uplink of an embedded switch (switchdev)";
+    case host::PortRole::dpu_host:
+      return "host side of a DPU: the embedded CPU owns the port";
+    case host::PortRole::bond:
+      return "bond";
+    case host::PortRole::software:
+      return "software device";
+  }
+  return "";
+}
+
+std::string pcie_text(const Port& port) {
+  if (!port.pci_address) return "";
+  const std::string where =
+      fmt::format("{}{}{}", *port.pci_address, port.pci_id ? fmt::format(" ({})", *port.pci_id) : "",
+                  port.numa_node ? fmt::format(", NUMA {}", *port.numa_node) : "");
+  if (!port.pcie) return where;
+  const host::PcieLink& link = *port.pcie;
+  std::string speed;
+  if (link.width_lanes && link.speed_gt_per_s) {
+    speed = fmt::format("x{} at {} GT/s", *link.width_lanes, *link.speed_gt_per_s);
+    const bool less = (link.max_width_lanes && *link.max_width_lanes > *link.width_lanes) ||
+                      (link.max_speed_gt_per_s && *link.max_speed_gt_per_s > *link.speed_gt_per_s);
+    if (less) {
+      speed += fmt::format(" (capable of x{} at {} GT/s)", link.max_width_lanes.value_or(*link.width_lanes),
+                           link.max_speed_gt_per_s.value_or(*link.speed_gt_per_s));
+    }
+  }
+  std::string acs;
+  if (link.acs_redirecting_bridges && !link.acs_redirecting_bridges->empty()) {
+    acs = "ACS redirects at " + joined(*link.acs_redirecting_bridges);
+  }
+  return joined(
+      {where, speed, link.max_read_request ? "MaxReadReq " + to_text(*link.max_read_request) : "",
+       link.max_payload ? "MaxPayload " + to_text(*link.max_payload) : "",
+       link.relaxed_ordering ? fmt::format("relaxed ordering {}", *link.relaxed_ordering ? "on" : "off") : "",
+       acs});
+}
+
+std::string link_text(const host::Link& link) {
+  return joined(
+      {!link.admin_up ? "down (not enabled)"
+       : link.carrier ? "up"
+                      : "no carrier",
+       link.speed ? to_text(*link.speed) : "", link.lanes ? fmt::format("{} lanes", *link.lanes) : "",
+       link.full_duplex && !*link.full_duplex ? "half duplex" : "", link.fec ? "FEC " + *link.fec : "",
+       link.autonegotiation ? fmt::format("autonegotiation {}", *link.autonegotiation ? "on" : "off") : "",
+       link.carrier_changes ? fmt::format("{} carrier changes", *link.carrier_changes) : ""});
+}
+
+std::string rdma_text(const host::RdmaPort& rdma) {
+  return joined({fmt::format("{} port {}", rdma.device, rdma.port), rdma.state,
+                 rdma.physical_state.value_or(""), rdma.rate ? to_text(*rdma.rate) : "",
+                 rdma.link_layer == host::LinkLayer::ethernet
+                     ? ""
+                     : fmt::format("link layer {}", enum_name(rdma.link_layer)),
+                 rdma.driver, rdma.firmware ? "firmware " + *rdma.firmware : ""});
+}
+
+// "::ffff:a.b.c.d" as IPv4, the rest as the kernel writes it.
+std::string gid_text(const host::Gid& gid) {
+  unsigned high = 0, low = 0;
+  if (gid.is_ipv4_mapped() && gid.address.size() == 39 &&
+      std::sscanf(gid.address.c_str() + 30, "%4x:%4x", &high, &low) == 2) {
+    return fmt::format("{}.{}.{}.{}", high >> 8, high & 0xff, low >> 8, low & 0xff);
+  }
+  return gid.address;
+}
+
+std::string gids_text(const host::RdmaPort& rdma) {
+  static const std::map<host::GidType, std::string> kTypes{{host::GidType::ib, "IB"},
+                                                           {host::GidType::roce_v1, "v1"},
+                                                           {host::GidType::roce_v2, "v2"},
+                                                           {host::GidType::unknown, "?"}};
+  std::vector<std::string> out;
+  for (const host::Gid& gid : rdma.gids) {
+    out.push_back(fmt::format("{}: {} {}", gid.index, kTypes.at(gid.type), gid_text(gid)));
+  }
+  return out.empty() ? "none" : joined(out);
+}
+
+std::string dcbx_text(const host::DcbxMode& mode) {
+  if (mode == host::DcbxMode{}) return "firmware or nobody (mode 0)";
+  return joined({mode.host          ? "host"
+                 : mode.lld_managed ? "firmware or another engine (LLD managed)"
+                                    : "not the host",
+                 mode.ieee ? "IEEE" : "", mode.cee ? "CEE" : "", mode.is_static ? "static" : ""});
+}
+
+std::string pfc_text(const host::Pfc& pfc, const host::NicRow& row) {
+  std::string delay;
+  if (row.dcb.pfc_delay_unit == host::DelayUnit::metres) {
+    delay =
+        fmt::format("cable {} m{}", pfc.delay, pfc.delay == row.dcb.pfc_delay_default ? " (default)" : "");
+  } else if (pfc.delay != 0) {
+    delay = fmt::format("delay {}", pfc.delay);
+  }
+  return joined({pfc.enabled.is_empty() ? "off" : "lossless " + to_text(pfc.enabled),
+                 fmt::format("at most {}", pfc.capable), delay});
+}
+
+std::string pause_text(const host::GlobalPause& pause) {
+  return fmt::format("receive {}, transmit {}, autonegotiation {}", pause.receive ? "on" : "off",
+                     pause.transmit ? "on" : "off", pause.autonegotiate ? "on" : "off");
+}
+
+std::string watchdog_text(std::uint16_t milliseconds, const host::NicRow& row) {
+  if (milliseconds == 0) return "off";
+  if (milliseconds == 0xffff) return fmt::format("automatic ({} ms)", row.watchdog.automatic_ms);
+  return fmt::format("{} ms", milliseconds);
+}
+
+// What frames of each priority go through: classification, PFC, receive buffer, traffic class.
+TextTable class_map(const host::Dcb& dcb) {
+  TextTable table({{.title = "priority", .align = Align::right},
+                   {.title = "DSCP", .overflow = Overflow::wrap},
+                   {.title = "PFC"},
+                   {.title = "buffer", .align = Align::right},
+                   {.title = "size", .unit = "B", .align = Align::right},
+                   {.title = "TC", .align = Align::right},
+                   {.title = "algorithm"},
+                   {.title = "share", .unit = "%", .align = Align::right},
+                   {.title = "limit", .align = Align::right}});
+  if (!dcb.pfc && !dcb.ets && !dcb.buffers) return table;
+  for (int p = 0; p < 8; ++p) {
+    const auto at = static_cast<std::size_t>(p);
+    std::set<int> dscps;
+    if (dcb.app) {
+      for (const host::AppEntry& entry : *dcb.app) {
+        if (entry.selector == host::AppSelector::dscp && entry.priority == Priority(p))
+          dscps.insert(entry.protocol);
+      }
+    }
+    std::string dscp_text = ranges(dscps);
+    if (dcb.trust && *dcb.trust == host::Trust::dscp && p == 0)
+      dscp_text += dscp_text.empty() ? "all others" : ", all others";
+    if (dcb.trust && *dcb.trust == host::Trust::pcp) dscp_text = "by PCP";
+    const bool lossless = dcb.pfc && dcb.pfc->enabled.contains(Priority(p));
+    std::string buffer, size, tc, algorithm, share, limit;
+    if (dcb.buffers) {
+      const std::uint8_t number = dcb.buffers->buffer_of_priority[at];
+      buffer = fmt::format("{}", number);
+      if (number < 8) size = fmt::format("{}", dcb.buffers->size[number].count());
+    }
+    if (dcb.ets) {
+      const auto index = static_cast<std::size_t>(dcb.ets->tc_of_priority[at].value());
+      tc = fmt::format("{}", index);
+      algorithm = enum_name(dcb.ets->tsa[index]);
+      if (dcb.ets->tsa[index] == host::Tsa::ets) share = fmt::format("{}", dcb.ets->tx_share_percent[index]);
+      if (dcb.max_rate && !(*dcb.max_rate)[index].is_zero()) limit = to_text((*dcb.max_rate)[index]);
+    }
+    table.add_row({fmt::format("{}", p),
+                   dscp_text,
+                   {dcb.pfc ? (lossless ? "lossless" : "-") : "", lossless ? Paint::notice : Paint::plain},
+                   buffer,
+                   size,
+                   tc,
+                   algorithm,
+                   share,
+                   limit});
+  }
+  return table;
+}
+
+TextTable parameter_table(const Port& port, const host::NicRow& row) {
+  TextTable table({{.title = "parameter"},
+                   {.title = "value", .align = Align::right},
+                   {.title = "unit"},
+                   {.title = "default", .align = Align::right},
+                   {.title = ""},
+                   {.title = "meaning", .overflow = Overflow::wrap}});
+  if (!port.cc_params) return table;
+  for (const auto& [name, value] : *port.cc_params) {
+    const host::CcParameter* const known = row.cc.find(name);
+    std::string unit, usual, note, role;
+    Paint paint = Paint::plain;
+    if (known != nullptr) {
+      unit = known->unit;
+      role = known->role;
+      if (known->default_value) {
+        usual = fmt::format("{}", *known->default_value);
+        note = value == *known->default_value ? "" : "changed";
+      }
+      if (value < known->min || value > known->max) {
+        note = fmt::format("allowed {}..{}", known->min, known->max);
+        paint = Paint::warning;
+      } else if (!note.empty()) {
+        paint = Paint::notice;
+      }
+    }
+    table.add_row(
+        {name, {fmt::format("{}", value), paint}, unit, usual, {note, paint}, {role, Paint::faint}});
+  }
+  return table;
+}
+
+std::string congestion_text(const Port& port) {
+  if (port.congestion_control) {
+    switch (*port.congestion_control) {
+      case host::CongestionControl::dcqcn:
+        return "DCQCN";
+      case host::CongestionControl::programmable:
+        return "programmable: the parameters below steer nothing";
+      case host::CongestionControl::off:
+        return "off";
+    }
+  }
+  return "unknown: " + port.congestion_control.error().why;
+}
+
+std::string attachments_text(const host::Attachments& attachments) {
+  std::vector<std::string> out;
+  if (attachments.carries_default_route) out.emplace_back("default route");
+  if (!attachments.ssh_peers.empty()) out.push_back("ssh from " + joined(attachments.ssh_peers));
+  if (!attachments.storage_mounts.empty()) out.push_back("storage at " + joined(attachments.storage_mounts));
+  return joined(out, "; ");
+}
+
+std::string affinity_text(const host::Host& host, const Port& port) {
+  if (!host.affinity) return "";
+  std::map<host::PciDistance, std::vector<std::string>> by_distance;
+  for (const host::Affinity& affinity : *host.affinity) {
+    if (affinity.port == port.name) by_distance[affinity.distance].push_back(affinity.gpu);
+  }
+  std::vector<std::string> out;
+  for (const auto& [distance, gpus] : by_distance)
+    out.push_back(fmt::format("{}: {}", enum_name(distance), joined(gpus)));
+  return joined(out, "; ");
+}
+
+// "DCB netlink: PFC" and its sisters as "DCB netlink (PFC, ETS)", or "DCB netlink" if all of them are in
+// `names`.
+std::string collapsed(const std::vector<std::string>& names, const std::vector<std::string>& all) {
+  const auto group_of = [](const std::string& name) { return name.substr(0, name.find(": ")); };
+  const auto size_in = [&](const std::vector<std::string>& list, const std::string& group) {
+    return std::count_if(list.begin(), list.end(),
+                         [&](const std::string& name) { return group_of(name) == group; });
+  };
+  std::vector<std::string> out;
+  std::set<std::string> done;
+  for (const std::string& name : names) {
+    const std::string group = group_of(name);
+    if (!done.insert(group).second) continue;
+    if (group == name || size_in(names, group) == size_in(all, group)) {
+      out.push_back(group);
+      continue;
+    }
+    std::vector<std::string> members;
+    for (const std::string& other : names) {
+      if (group_of(other) == group) members.push_back(other.substr(group.size() + 2));
+    }
+    out.push_back(fmt::format("{} ({})", group, joined(members)));
+  }
+  return joined(out);
+}
+
+// One line for the usable interfaces, then one per reason why others are not.
+void add_interfaces(const std::vector<host::InterfaceState>& interfaces, const std::string& port,
+                    bool list_usable, Section& out) {
+  using State = host::InterfaceState::State;
+  struct Reason {
+    State state;
+    std::string why;
+    std::vector<std::string> names;
+  };
+  std::vector<std::string> all, usable;
+  std::vector<Reason> reasons;
+  for (const host::InterfaceState& interface : interfaces) {
+    if (interface.port != port) continue;
+    all.push_back(interface.name);
+    if (interface.state == State::usable) {
+      usable.push_back(interface.name);
+      continue;
+    }
+    auto known = std::find_if(reasons.begin(), reasons.end(), [&](const Reason& reason) {
+      return reason.state == interface.state && reason.why == interface.why;
+    });
+    if (known == reasons.end()) known = reasons.insert(reasons.end(), {interface.state, interface.why, {}});
+    known->names.push_back(interface.name);
+  }
+  out.line("usable", list_usable ? joined(usable) : collapsed(usable, all));
+  for (const Reason& reason : reasons) {
+    out.line(std::string(enum_name(reason.state)),
+             fmt::format("{}: {}", collapsed(reason.names, all), reason.why),
+             reason.state == State::absent ? Paint::faint : Paint::warning);
+  }
+}
+
+void add_port(const host::Host& host, const Port& port, const host::NicRow& row, Section& out) {
+  out.heading(
+      port.name,
+      joined({port.nic == "unknown" ? port.driver : fmt::format("{} ({})", row.description, port.driver),
+              role_text(port.role), port.bond ? "member of " + *port.bond : "",
+              port.network_namespace.empty() ? "" : "in network namespace " + port.network_namespace}));
+  if (port.rdma) out.line("RDMA", rdma_text(*port.rdma));
+  out.line("PCIe", pcie_text(port));
+  out.line("firmware", joined({port.firmware.value_or(""), port.psid ? "PSID " + *port.psid : "",
+                               port.part_number ? "part " + *port.part_number : ""}));
+  if (port.link) out.line("link", link_text(*port.link));
+  std::string rdma_mtu;
+  if (port.rdma)
+    rdma_mtu = port.rdma->active_mtu ? "RDMA " + to_text(*port.rdma->active_mtu) : "too small for RDMA";
+  out.line("MTU", joined({fmt::format("{}B", port.mtu.count()), rdma_mtu,
+                          port.max_mtu ? fmt::format("at most {}B", port.max_mtu->count()) : ""}));
+  out.line("addresses", joined({port.mac.value_or(""), joined(port.addresses)}));
+  if (!port.uppers.empty()) out.line("carries", joined(port.uppers));
+  if (port.rdma) out.line("GIDs", gids_text(*port.rdma));
+  if (port.attachments) out.line("in use by", attachments_text(*port.attachments));
+  out.line("GPUs", affinity_text(host, port));
+  if (port.dcb.dcbx) out.line("DCB owner", dcbx_text(*port.dcb.dcbx));
+  if (port.dcb.trust) out.line("trust", std::string(enum_name(*port.dcb.trust)));
+  if (port.dcb.pfc) out.line("PFC", pfc_text(*port.dcb.pfc, row));
+  if (port.pfc_prevention_ms) out.line("PFC watchdog", watchdog_text(*port.pfc_prevention_ms, row));
+  if (port.pause) out.line("global pause", pause_text(*port.pause));
+  if (port.rdma && port.rdma->cm_default_tos) {
+    const TosByte tos = *port.rdma->cm_default_tos;
+    out.line("rdma_cm ToS",
+             fmt::format("{} (DSCP {}, {})", tos.wire(), tos.dscp().value(), to_text(tos.ecn())));
+  }
+  out.table("class map", class_map(port.dcb));
+  if (port.rdma) out.line("congestion", congestion_text(port));
+  if (port.ecn_enable) {
+    out.line("ECN (OFED)", fmt::format("notification point {}, reaction point {}",
+                                       to_text(port.ecn_enable->notification_point),
+                                       to_text(port.ecn_enable->reaction_point)));
+  }
+  out.table("congestion-control parameters", parameter_table(port, row));
+}
+
+}  // namespace
+
+std::string inspect_text(const host::Host& host, const host::NicTable& nics,
+                         const std::vector<PartStatus>& parts, bool all_interfaces,
+                         const TextTable::Look& look) {
+  Section out(look);
+  const std::vector<host::InterfaceState> interfaces = host::interfaces_of(host);
+  add_host(host, parts, out);
+  add_interfaces(interfaces, "", all_interfaces, out);
+  for (const Port& port : host.ports) {
+    out.blank();
+    add_port(host, port, nics.named(port.nic), out);
+    add_interfaces(interfaces, port.name, all_interfaces, out);
+  }
+  if (host.ports.empty()) {
+    out.blank();
+    out.line("no NIC", "no Ethernet device with hardware behind it or RDMA on top of it is visible here");
+  }
+  return out.take();
+}
+
+}  // namespace rocetune::cli

@@ -1,0 +1,22 @@
+// How the command line finds its subcommands: one function each, in a file of its own.
+#pragma once
+
+#include <functional>
+
+#include "dataplane/base/error.h"
+
+namespace CLI {
+class App;
+}
+
+namespace rocetune::cli {
+
+// What a subcommand declares itself with: it adds its flags to `app` and, when it was chosen, sets `action`.
+struct Dispatch {
+  CLI::App& app;
+  std::function<ExitCode()>& action;
+};
+
+void add_inspect(const Dispatch& dispatch);
+
+}  // namespace rocetune::cli
