@@ -7,7 +7,6 @@
 #include <net/addrconf.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_mad.h>
-#include <rdma/ib_pma.h>
 #include <rdma/ib_verbs.h>
 
 #include "testnic.h"
@@ -60,7 +59,7 @@ static void tn_get_dev_fw_str(struct ib_device *ibdev, char *str)
 	strscpy(str, TN_FW_VERSION, IB_FW_VERSION_NAME_MAX);
 }
 
-void tn_port_speed(u32 mbps, u16 *speed, u8 *width)
+static void tn_port_speed(u32 mbps, u16 *speed, u8 *width)
 {
 	static const struct {
 		u32	mbps;
@@ -186,66 +185,12 @@ static int tn_modify_hw_stat(struct ib_device *ibdev, u32 port,
 	return 0;
 }
 
-static u64 tn_port_counter(struct tn_dev *nic, const char *name)
-{
-	int index = tn_counter_find(name);
-
-	return index < 0 ? 0 : tn_counter_read(nic, index);
-}
-
-static u32 tn_saturated(u64 value, u32 limit)
-{
-	return min_t(u64, value, limit);
-}
-
-static void tn_fill_port_counters(struct tn_dev *nic,
-				  struct ib_pma_portcounters *out)
-{
-	out->link_downed_counter =
-		tn_saturated(tn_port_counter(nic, "link_downed"), 0xff);
-	out->port_rcv_errors = cpu_to_be16(
-		tn_saturated(tn_port_counter(nic, "port_rcv_errors"), 0xffff));
-	out->port_xmit_discards = cpu_to_be16(
-		tn_saturated(tn_port_counter(nic, "port_xmit_discards"),
-			     0xffff));
-	out->port_xmit_wait = cpu_to_be32(
-		tn_saturated(tn_port_counter(nic, "port_xmit_wait"), U32_MAX));
-}
-
-static void tn_fill_port_counters_ext(struct tn_dev *nic,
-				      struct ib_pma_portcounters_ext *out)
-{
-	u64 sent = tn_live_read(nic, TN_PORT_XMIT_PACKETS);
-	u64 received = tn_live_read(nic, TN_PORT_RCV_PACKETS);
-
-	out->port_xmit_data = cpu_to_be64(tn_live_read(nic, TN_PORT_XMIT_DATA));
-	out->port_rcv_data = cpu_to_be64(tn_live_read(nic, TN_PORT_RCV_DATA));
-	out->port_xmit_packets = cpu_to_be64(sent);
-	out->port_rcv_packets = cpu_to_be64(received);
-	out->port_unicast_xmit_packets = cpu_to_be64(sent);
-	out->port_unicast_rcv_packets = cpu_to_be64(received);
-}
-
 static int tn_process_mad(struct ib_device *ibdev, int flags, u32 port,
 			  const struct ib_wc *in_wc, const struct ib_grh *in_grh,
 			  const struct ib_mad *in, struct ib_mad *out,
 			  size_t *out_size, u16 *out_pkey_index)
 {
-	struct tn_dev *nic = to_tn(ibdev)->nic;
-	void *data = out->data + 40;
-
-	if (in->mad_hdr.mgmt_class != IB_MGMT_CLASS_PERF_MGMT)
-		return IB_MAD_RESULT_SUCCESS;
-	memset(out->data, 0, sizeof(out->data));
-	if (in->mad_hdr.attr_id == IB_PMA_CLASS_PORT_INFO) {
-		((struct ib_class_port_info *)data)->capability_mask =
-			IB_PMA_CLASS_CAP_EXT_WIDTH;
-	} else if (in->mad_hdr.attr_id == IB_PMA_PORT_COUNTERS_EXT) {
-		tn_fill_port_counters_ext(nic, data);
-	} else {
-		tn_fill_port_counters(nic, data);
-	}
-	return IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY;
+	return tn_answer_pma(to_tn(ibdev)->nic, in, out);
 }
 
 static ssize_t hca_type_show(struct device *device,

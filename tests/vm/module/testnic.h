@@ -301,13 +301,15 @@ void tn_fw_dcbx_push(struct tn_dev *nic);
 /* ethtool.c */
 extern const struct ethtool_ops tn_ethtool_ops;
 
-/* rdma.c, rdma_verbs.c */
+/* rdma.c, rdma_pma.c, rdma_verbs.c */
+struct ib_mad;
+int tn_answer_pma(struct tn_dev *nic, const struct ib_mad *in,
+		  struct ib_mad *out);
 int tn_rdma_create(struct tn_dev *nic);
 void tn_rdma_destroy(struct tn_dev *nic);
 void tn_rdma_link_event(struct tn_dev *nic, bool up);
 struct ib_device_ops;
 extern const struct ib_device_ops tn_verbs_ops;
-void tn_port_speed(u32 mbps, u16 *speed, u8 *width);
 
 /* cc_params.c */
 void tn_cc_params_init(struct tn_dev *nic);
