@@ -24,7 +24,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,21 +64,20 @@ inline constexpr std::uint32_t kPartMagic = 0x726f6365;  // "roce"
 // Where modules are looked for, in this order: $ROCETUNE_PART_DIR (ignored when the process runs with raised
 // privileges; when set, nowhere else), parts/ beside the executable, the executable's own folder, the
 // installed libdir.
-std::vector<std::filesystem::path> part_search_path();
+std::vector<std::string> part_search_path();
 
 // A module that was opened and whose descriptor fits.
 struct LoadedPart {
-  std::filesystem::path file;
+  std::string file;
   void* contract = nullptr;
 };
 // Opens librocetune-<contract.name>.so from the first folder of `search_path` that has it.
 // Errors: absent = no folder has it; unsupported = it is there and cannot be used, with the reason (a library
 // that it needs is missing, another version of the project, another part under this name).
-Expected<LoadedPart> load_part(const PartContract& contract,
-                               const std::vector<std::filesystem::path>& search_path);
+Expected<LoadedPart> load_part(const PartContract& contract, const std::vector<std::string>& search_path);
 
 template <class Contract>
-Expected<Contract*> open_part(const std::vector<std::filesystem::path>& search_path = part_search_path()) {
+Expected<Contract*> open_part(const std::vector<std::string>& search_path = part_search_path()) {
   return load_part(Contract::kContract, search_path).map([](const LoadedPart& part) {
     return static_cast<Contract*>(part.contract);
   });
@@ -101,8 +99,7 @@ struct PartStatus {
   }
 };
 // Every part that this version of rocetune knows, opened to see whether it can be used here.
-std::vector<PartStatus> survey_parts(
-    const std::vector<std::filesystem::path>& search_path = part_search_path());
+std::vector<PartStatus> survey_parts(const std::vector<std::string>& search_path = part_search_path());
 
 ROCETUNE_ENUM(PartStatus::State, P{E::usable, "usable"}, P{E::absent, "absent"}, P{E::unusable, "unusable"});
 

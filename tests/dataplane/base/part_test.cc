@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include "tests/dataplane/base/greeter.h"
@@ -12,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-const std::vector<fs::path> kFakes{ROCETUNE_FAKE_PARTS};
+const std::vector<std::string> kFakes{ROCETUNE_FAKE_PARTS};
 
 TEST(OpenPart, CallsAcrossTheBorder) {
   const Expected<Greeter<part_name::friendly>*> part = open_part<Greeter<part_name::friendly>>(kFakes);
@@ -32,8 +33,8 @@ TEST(OpenPart, FirstFolderThatHasTheModuleWins) {
   const fs::path folder = testing::TempDir() + "/parts-first";
   fs::create_directories(folder);
   std::ofstream(folder / "librocetune-friendly.so") << "not a module";
-  EXPECT_TRUE(open_part<Greeter<part_name::friendly>>({kFakes[0], folder}));
-  EXPECT_FALSE(open_part<Greeter<part_name::friendly>>({folder, kFakes[0]}));
+  EXPECT_TRUE(open_part<Greeter<part_name::friendly>>({kFakes[0], folder.string()}));
+  EXPECT_FALSE(open_part<Greeter<part_name::friendly>>({folder.string(), kFakes[0]}));
 }
 
 TEST(OpenPart, OtherProjectVersionIsUnusable) {
@@ -75,21 +76,22 @@ TEST(OpenPart, FileThatIsNoModuleIsUnusable) {
   const fs::path folder = testing::TempDir() + "/parts-garbage";
   fs::create_directories(folder);
   std::ofstream(folder / "librocetune-garbage.so") << "not a module";
-  const auto part = open_part<Greeter<part_name::garbage>>({folder});
+  const auto part = open_part<Greeter<part_name::garbage>>({folder.string()});
   ASSERT_FALSE(part);
   EXPECT_EQ(part.error().kind(), ErrorKind::unsupported);
 }
 
 TEST(PartSearchPath, EnvironmentReplacesAllPlaces) {
   setenv("ROCETUNE_PART_DIR", "/opt/parts", 1);
-  EXPECT_EQ(part_search_path(), std::vector<fs::path>{"/opt/parts"});
+  EXPECT_EQ(part_search_path(), std::vector<std::string>{"/opt/parts"});
   unsetenv("ROCETUNE_PART_DIR");
 }
 
 TEST(PartSearchPath, LooksBesideTheExecutableThenInTheInstalledFolder) {
   unsetenv("ROCETUNE_PART_DIR");
-  const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
-  EXPECT_EQ(part_search_path(), (std::vector<fs::path>{here / "parts", here, ROCETUNE_INSTALLED_PART_DIR}));
+  const std::string here = fs::read_symlink("/proc/self/exe").parent_path();
+  EXPECT_EQ(part_search_path(),
+            (std::vector<std::string>{here + "/parts", here, ROCETUNE_INSTALLED_PART_DIR}));
 }
 
 TEST(SurveyParts, ListsEveryKnownPartWithItsState) {
@@ -108,7 +110,7 @@ TEST(SurveyParts, ModuleThatCannotBeLoadedIsUnusableNotAbsent) {
   const fs::path folder = testing::TempDir() + "/parts-survey";
   fs::create_directories(folder);
   std::ofstream(folder / "librocetune-verbs.so") << "not a module";
-  const std::vector<PartStatus> parts = survey_parts({folder});
+  const std::vector<PartStatus> parts = survey_parts({folder.string()});
   EXPECT_EQ(parts.back().state, PartStatus::State::unusable);
   EXPECT_FALSE(parts.back().why.empty());
 }

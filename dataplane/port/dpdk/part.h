@@ -1,0 +1,89 @@
+// The DPDK part as its users see it: what stands between this host and packets from user space, as plain
+// values. No DPDK header here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "congestion/units.h"
+#include "dataplane/base/observed.h"
+#include "dataplane/base/part.h"
+#include "dataplane/base/reflect.h"
+
+namespace rocetune::dpdk {
+
+// One size of huge page. Source: /sys/kernel/mm/hugepages, and per memory node /sys/devices/system/node.
+struct HugepagePool {
+  Bytes page_size;
+  std::int64_t reserved = 0;                // nr_hugepages
+  std::int64_t free = 0;                    // free_hugepages
+  std::vector<std::int64_t> free_per_node;  // by NUMA node; empty if the kernel does not say
+  std::vector<std::string> mounts;          // hugetlbfs of this page size
+  bool operator==(const HugepagePool&) const = default;
+  static constexpr auto fields() {
+    return std::tuple{field("page_size_bytes", &HugepagePool::page_size),
+                      field("reserved", &HugepagePool::reserved), field("free", &HugepagePool::free),
+                      field("free_per_node", &HugepagePool::free_per_node),
+                      field("mounts", &HugepagePool::mounts)};
+  }
+};
+
+// A poll-mode driver for a kind of port, as it lies in DPDK's driver folder.
+struct Driver {
+  std::string name;  // "net_mlx5"
+  std::string file;
+  bool operator==(const Driver&) const = default;
+  static constexpr auto fields() {
+    return std::tuple{field("name", &Driver::name), field("file", &Driver::file)};
+  }
+};
+
+// Whether something that the environment (EAL) needs is there.
+struct Requirement {
+  enum class State { met, unmet, not_known };
+  std::string what;
+  State state = State::not_known;
+  std::string evidence;  // what was seen, and where
+  bool operator==(const Requirement&) const = default;
+  static constexpr auto fields() {
+    return std::tuple{field("what", &Requirement::what), field("state", &Requirement::state),
+                      field("evidence", &Requirement::evidence)};
+  }
+};
+
+struct DpdkFacts {
+  std::string version;                                         // "DPDK 22.11.11"
+  Observed<std::vector<Driver>> drivers = not_read();          // sorted by name
+  Observed<std::vector<HugepagePool>> hugepages = not_read();  // by page size
+  std::vector<Requirement> requirements;                       // of the environment (EAL) itself
+  Requirement device_access;  // of taking a NIC from its kernel driver; mlx5 and veth need none
+  // No requirement unmet or unknown: the environment could start with huge pages. It was not started.
+  bool could_start = false;
+  bool operator==(const DpdkFacts&) const = default;
+  static constexpr auto fields() {
+    return std::tuple{field("version", &DpdkFacts::version),
+                      field("drivers", &DpdkFacts::drivers),
+                      field("hugepages", &DpdkFacts::hugepages),
+                      field("requirements", &DpdkFacts::requirements),
+                      field("device_access", &DpdkFacts::device_access),
+                      field("could_start", &DpdkFacts::could_start)};
+  }
+};
+
+class DpdkPart {
+ public:
+  static constexpr PartContract kContract{"dpdk", 1};
+  // Reads files below `root` ("/" on a live host) and asks DPDK about its version and this CPU. Starts
+  // nothing, reserves nothing, opens no device.
+  virtual DpdkFacts facts(const std::string& root) = 0;
+
+ protected:
+  ~DpdkPart() = default;
+};
+
+}  // namespace rocetune::dpdk
+
+namespace rocetune {
+ROCETUNE_ENUM(dpdk::Requirement::State, P{E::met, "met"}, P{E::unmet, "unmet"}, P{E::not_known, "not_known"});
+}  // namespace rocetune
