@@ -1,30 +1,15 @@
-// One source, several modules: tests/meson.build says by macros what is wrong with each.
+// The module `friendly`: a part that works.
 #include "tests/dataplane/base/greeter.h"
-
-#ifdef FAKE_VERSION
-#undef ROCETUNE_VERSION
-#define ROCETUNE_VERSION FAKE_VERSION
-#endif
-
-extern "C" int only_in_a_library_that_went_away();
 
 namespace rocetune {
 namespace {
 
-class FakeGreeter : public Greeter<part_name::FAKE_NAME> {
+class Friendly : public Greeter<part_name::friendly> {
  public:
-  std::string greet(const std::string& whom) override {
-#ifdef FAKE_NEEDS_LIBRARY
-    return std::to_string(only_in_a_library_that_went_away());
-#else
-    return "hello, " + whom;
-#endif
-  }
+  std::string greet(const std::string& whom) override { return "hello, " + whom; }
 };
 
 }  // namespace
 }  // namespace rocetune
 
-#ifndef FAKE_SAYS_NOTHING
-ROCETUNE_EXPORT_PART(rocetune::Greeter<rocetune::part_name::FAKE_NAME>, rocetune::FakeGreeter);
-#endif
+ROCETUNE_EXPORT_PART(rocetune::Greeter<rocetune::part_name::friendly>, rocetune::Friendly);

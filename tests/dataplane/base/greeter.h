@@ -11,8 +11,8 @@ namespace rocetune {
 // compiler knows it.
 namespace part_name {
 inline constexpr char friendly[] = "friendly", stranger[] = "stranger", impostor[] = "impostor",
-                      somebody_else[] = "somebody-else", silent[] = "silent", needy[] = "needy",
-                      missing[] = "missing", garbage[] = "garbage";
+                      silent[] = "silent", unmarked[] = "unmarked", needy[] = "needy", missing[] = "missing",
+                      garbage[] = "garbage";
 }  // namespace part_name
 
 template <const char* Name, std::uint32_t Version = 1>

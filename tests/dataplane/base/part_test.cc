@@ -65,6 +65,13 @@ TEST(OpenPart, ModuleWithoutDescriptionIsUnusable) {
   EXPECT_THAT(part.error().text(), HasSubstr("no part of rocetune"));
 }
 
+TEST(OpenPart, DescriptionWithoutOurMagicIsUnusable) {
+  const auto part = open_part<Greeter<part_name::unmarked>>(kFakes);
+  ASSERT_FALSE(part);
+  EXPECT_EQ(part.error().kind(), ErrorKind::unsupported);
+  EXPECT_THAT(part.error().text(), HasSubstr("no part of rocetune"));
+}
+
 TEST(OpenPart, MissingLibraryIsNamed) {
   const auto part = open_part<Greeter<part_name::needy>>(kFakes);
   ASSERT_FALSE(part);
