@@ -97,6 +97,7 @@ Unavailable Layout::why_absent(std::size_t slot,
     const auto& block = blocks[index_of(source)];
     if (!place.row->names[index_of(source)].empty() && !block) return block.error();
   }
+  if (place.row->exists_when == "always") return because(vendor_name(slot) + " is not there");
   return because(fmt::format("{} is not there; it exists {}", vendor_name(slot), place.row->exists_when));
 }
 
