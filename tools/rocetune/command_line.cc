@@ -51,6 +51,7 @@ ExitCode run(int argc, const char* const* argv) {
   std::function<ExitCode()> action;
   const Dispatch dispatch{app, action};
   add_inspect(dispatch);
+  add_watch(dispatch);
 
   try {
     app.parse(argc, argv);

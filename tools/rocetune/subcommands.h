@@ -18,5 +18,6 @@ struct Dispatch {
 };
 
 void add_inspect(const Dispatch& dispatch);
+void add_watch(const Dispatch& dispatch);
 
 }  // namespace rocetune::cli

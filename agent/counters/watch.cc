@@ -1,0 +1,142 @@
+#include "agent/counters/watch.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "agent/counters/deltas.h"
+
+namespace rocetune::counters {
+namespace {
+
+// "13:24:05.123" of the wall clock, UTC.
+std::string time_text(std::int64_t unix_ns) {
+  const std::string text = utc_text(unix_ns);
+  const auto t = text.find('T');
+  return t == std::string::npos ? text : text.substr(t + 1);
+}
+
+}  // namespace
+
+void WatchPrinter::write(const WatchFrame& frame) {
+  if (output_.json) {
+    output_.write(to_json_line(frame));
+    return;
+  }
+  const std::string text = to_table(frame, time_text(frame.interval.until_unix_ns), output_.look);
+  if (output_.redraw)
+    output_.write(block_.redraw(text));
+  else
+    output_.write(shown_ > 0 ? "\n" + text : text);
+}
+
+bool WatchPrinter::take(const Reading& reading, Duration effective) {
+  // A record may hold a new start of the clock; nothing can be said across it.
+  if (before_ && reading.at > before_->at) {
+    WatchFrame frame;
+    frame.interval = interval_between(schema_, *before_, reading);
+    frame.raw = find_raw(*before_, reading, options_.raw);
+    frame.wanted = options_.interval;
+    frame.effective = effective;
+    frame.read_time = reading.read_time;
+    write(frame);
+    ++shown_;
+  }
+  before_ = reading;
+  return !options_.count || shown_ < *options_.count;
+}
+
+Expected<> watch_live(Sampler& sampler, const Schema& schema, const RecordHeader& header,
+                      const WatchOptions& options, const WatchOutput& output, Clock& clock,
+                      const volatile std::sig_atomic_t& stop) {
+  std::optional<RecordFile> record;
+  if (!options.record.empty()) {
+    auto file = RecordFile::create(options.record, header);
+    if (!file) return tl::unexpected(file.error());
+    record = std::move(*file);
+  }
+  WatchPrinter printer(schema, options, output);
+  while (stop == 0) {
+    const Reading reading = sampler.read();
+    const Duration effective = Sampler::effective_interval(options.interval, reading);
+    if (record) {
+      if (auto status = record->write(reading); !status) return status;
+    }
+    if (!printer.take(reading, effective)) break;
+    const Instant next = reading.at + effective;
+    while (stop == 0 && clock.now() < next) clock.sleep_until(next);
+  }
+  return {};
+}
+
+Expected<> watch_replay(const Schema& schema, const WatchOptions& options, bool join,
+                        const WatchOutput& output, const volatile std::sig_atomic_t& stop) {
+  WatchPrinter printer(schema, options, output);
+  std::optional<Instant> last;
+  std::size_t unknown_ports = 0;
+  const auto wanted = [&](const PortReading& port) {
+    return options.ports.empty() || std::ranges::find(options.ports, port.port) != options.ports.end();
+  };
+  const auto outcome = read_record(options.replay, schema, [&](const Reading& reading) {
+    if (stop != 0) return false;
+    if (join && last && reading.at >= *last && reading.at - *last < options.interval) return true;
+    const Duration since = last && reading.at > *last ? reading.at - *last : options.interval;
+    last = reading.at;
+    Reading chosen = reading;
+    std::erase_if(chosen.ports, [&](const PortReading& port) { return !wanted(port); });
+    if (chosen.ports.empty()) ++unknown_ports;
+    return printer.take(chosen, since);
+  });
+  if (!outcome) return tl::unexpected(outcome.error());
+  for (const Error& error : outcome->damaged) output.warn(error.text() + "; line left out");
+  if (outcome->damaged_lines > outcome->damaged.size()) {
+    output.warn(fmt::format("{}: {} more damaged lines left out", options.replay,
+                            outcome->damaged_lines - outcome->damaged.size()));
+  }
+  if (outcome->is_cut_short) {
+    output.warn(fmt::format("{}: ends in the middle of a line, which was left out", options.replay));
+  }
+  if (outcome->readings > 0 && unknown_ports == outcome->readings) {
+    return fail(ErrorKind::bad_input, "{}: holds no port of those asked for", options.replay);
+  }
+  if (outcome->damaged_lines > 0) {
+    return fail(ErrorKind::bad_input, "{}: {} damaged lines were left out", options.replay,
+                outcome->damaged_lines);
+  }
+  if (printer.shown() == 0 && stop == 0) {
+    return fail(ErrorKind::bad_input,
+                "{}: found {} readings, allowed: two or more, to show what happened between", options.replay,
+                outcome->readings);
+  }
+  return {};
+}
+
+Expected<std::vector<PortReaders>> choose_ports(std::vector<PortReaders> ports,
+                                                const std::vector<std::string>& wanted,
+                                                const Schema& schema) {
+  std::vector<std::string> names;
+  for (const PortReaders& port : ports) names.push_back(port.port);
+  std::vector<InputIssue> issues;
+  for (const std::string& name : wanted) {
+    if (std::ranges::find(names, name) != names.end()) continue;
+    std::string known;
+    for (const std::string& candidate : names) known += (known.empty() ? "" : ", ") + candidate;
+    issues.push_back({{},
+                      "--port",
+                      name,
+                      known.empty() ? "nothing: no port was found" : known,
+                      nearest_name(name, names)});
+  }
+  if (!issues.empty()) return tl::unexpected(bad_input(issues));
+  std::erase_if(ports, [&](const PortReaders& port) {
+    if (!wanted.empty()) return std::ranges::find(wanted, port.port) == wanted.end();
+    return port.readers[index_of(Source::rdma)] == nullptr && schema.vendor(port.nic) == nullptr;
+  });
+  if (ports.empty()) {
+    return fail(ErrorKind::bad_input,
+                "no port with an RDMA device or a known RoCE NIC here; name one with --port to watch it");
+  }
+  return ports;
+}
+
+}  // namespace rocetune::counters
