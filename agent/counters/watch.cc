@@ -84,7 +84,10 @@ Expected<> watch_replay(const Schema& schema, const WatchOptions& options, bool 
     last = reading.at;
     Reading chosen = reading;
     std::erase_if(chosen.ports, [&](const PortReading& port) { return !wanted(port); });
-    if (chosen.ports.empty()) ++unknown_ports;
+    if (chosen.ports.empty()) {
+      ++unknown_ports;
+      return true;
+    }
     return printer.take(chosen, since);
   });
   if (!outcome) return tl::unexpected(outcome.error());

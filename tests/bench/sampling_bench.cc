@@ -7,9 +7,12 @@
 // service) and prints one JSON object. The files are real ones; ethtool is a driver in memory that copies its
 // statistics into the caller's buffer as the kernel does, because no machine at hand has eight such NICs. CPU
 // time is the process's, user and system together: an upper bound of the user-space share.
+#include <fcntl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -18,6 +21,7 @@
 #include "agent/counters/deltas.h"
 #include "agent/counters/history.h"
 #include "agent/counters/live_readers.h"
+#include "dataplane/base/file.h"
 #include "dataplane/base/json_writer.h"
 #include "tests/agent/counters/fake_driver.h"
 
@@ -30,6 +34,29 @@ constexpr int kNics = 8;
 constexpr int kEthtoolStatistics = 600;
 constexpr int kHwCounters = 60;
 constexpr Duration kInterval = milliseconds(100);
+
+// The files in counters/ that node exporters know of; older ones read these and not hw_counters.
+constexpr std::array kCounters{"VL15_dropped",
+                               "excessive_buffer_overrun_errors",
+                               "link_downed",
+                               "link_error_recovery",
+                               "local_link_integrity_errors",
+                               "multicast_rcv_packets",
+                               "multicast_xmit_packets",
+                               "port_rcv_constraint_errors",
+                               "port_rcv_data",
+                               "port_rcv_errors",
+                               "port_rcv_packets",
+                               "port_rcv_remote_physical_errors",
+                               "port_rcv_switch_relay_errors",
+                               "port_xmit_constraint_errors",
+                               "port_xmit_data",
+                               "port_xmit_discards",
+                               "port_xmit_packets",
+                               "port_xmit_wait",
+                               "symbol_error",
+                               "unicast_rcv_packets",
+                               "unicast_xmit_packets"};
 
 // mlx5's names first, as many as the table knows, then per-queue rows as a real port has.
 std::vector<std::string> names_of(const Schema& schema, Source source, int count, const char* filler) {
@@ -65,6 +92,7 @@ void write_tree(const std::filesystem::path& root, const Schema& schema) {
     std::ofstream(port / "rate") << "400 Gb/sec (4X NDR)\n";
     std::ofstream(port / "link_layer") << "Ethernet\n";
     std::ofstream(port / "hw_counters/lifespan") << "10\n";
+    for (const char* name : kCounters) std::ofstream(port / "counters" / name) << "12345\n";
     for (const std::string& name : names_of(schema, Source::rdma, kHwCounters, "vendor_counter_")) {
       std::ofstream(port / "hw_counters" / name) << 1'000'000'000 + nic << "\n";
     }
@@ -122,12 +150,38 @@ struct Bench {
     return 100 * (cpu_seconds() - cpu) / (clock.now() - begin).seconds();
   }
 
+  // The system calls of one reading, alone.
+  double percent_of_core_by_calls(int ticks, const std::vector<Descriptor>& files) {
+    char text[64];
+    const Instant begin = clock.now();
+    const double cpu = cpu_seconds();
+    Instant next = begin;
+    for (int tick = 0; tick < ticks; ++tick) {
+      next = next + kInterval;
+      clock.sleep_until(next);
+      for (const Descriptor& file : files) (void)pread(file.fd(), text, sizeof text, 0);
+    }
+    return 100 * (cpu_seconds() - cpu) / (clock.now() - begin).seconds();
+  }
+
   const Schema& schema;
   SystemClock clock;
   std::vector<testing::FakeDriver> drivers;
   std::vector<host::EthtoolSocket> sockets;
   std::optional<Sampler> sampler;
 };
+
+std::vector<Descriptor> open_files(const std::filesystem::path& root) {
+  std::vector<Descriptor> out;
+  for (int nic = 0; nic < kNics; ++nic) {
+    const auto folder = root / fmt::format("class/infiniband/mlx5_{}/ports/1/hw_counters", nic);
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      if (entry.path().filename() != "lifespan")
+        out.emplace_back(open(entry.path().c_str(), O_RDONLY | O_CLOEXEC));
+    }
+  }
+  return out;
+}
 
 void write_rounds(JsonWriter& out, const char* name, std::vector<double> rounds) {
   std::ranges::sort(rounds);
@@ -149,16 +203,19 @@ int main(int argc, char** argv) {
   const Schema schema = Schema::load(ConfigFiles()).value();
   write_tree(argv[1], schema);
   Bench bench(schema, argv[1]);
-  std::vector<double> sampling, with_deltas;
+  const std::vector<Descriptor> files = open_files(argv[1]);
+  std::vector<double> sampling, with_deltas, calls;
   for (int round = 0; round < rounds; ++round) {
     sampling.push_back(bench.percent_of_core(ticks, false));
     with_deltas.push_back(bench.percent_of_core(ticks, true));
+    calls.push_back(bench.percent_of_core_by_calls(ticks, files));
   }
   JsonWriter out(JsonWriter::Style::compact);
   out.begin_object().member("nics", kNics).member("ethtool_statistics_per_nic", kEthtoolStatistics);
   out.member("hw_counters_per_nic", kHwCounters).member("rounds", rounds).member("ticks_per_round", ticks);
   write_rounds(out, "sampling", sampling);
   write_rounds(out, "sampling_and_deltas", with_deltas);
+  write_rounds(out, "system_calls_alone", calls);
   out.end_object();
   std::printf("%s\n", out.take().c_str());
   return 0;

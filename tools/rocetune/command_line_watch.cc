@@ -13,9 +13,9 @@ using counters::WatchOptions;
 // CLI11's validators return what is wrong, or nothing.
 std::string check_interval(const std::string& text) {
   const auto interval = parse_duration(text);
-  if (!interval) return "--interval: found " + text + ", allowed: " + interval.error().allowed;
+  if (!interval) return "found " + text + ", allowed: " + interval.error().allowed;
   if (*interval < WatchOptions::kShortestInterval || *interval > WatchOptions::kLongestInterval) {
-    return "--interval: found " + text + ", allowed: " + to_text(WatchOptions::kShortestInterval) + " to " +
+    return "found " + text + ", allowed: " + to_text(WatchOptions::kShortestInterval) + " to " +
            to_text(WatchOptions::kLongestInterval);
   }
   return "";
