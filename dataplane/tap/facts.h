@@ -169,6 +169,25 @@ struct NeighbourFacts {
   }
 };
 
+// What happened when: equal bins from the first frame on, as many as the capture fills.
+struct TimelineFacts {
+  double bin_s = 0;
+  std::vector<std::int64_t> bytes;  // RoCE frames on the wire
+  std::vector<std::int64_t> retransmitted_packets;
+  std::vector<std::int64_t> nak_packets;
+  std::vector<std::int64_t> ce_packets;
+  std::vector<std::int64_t> cnp_packets;
+  static constexpr auto fields() {
+    using T = TimelineFacts;
+    return std::tuple{field("bin_s", &T::bin_s),
+                      field("bytes", &T::bytes),
+                      field("retransmitted_packets", &T::retransmitted_packets),
+                      field("nak_packets", &T::nak_packets),
+                      field("ce_packets", &T::ce_packets),
+                      field("cnp_packets", &T::cnp_packets)};
+  }
+};
+
 struct TapFacts {
   std::int64_t frames = 0;
   bool truncated = false;  // the file ends inside a record
@@ -200,6 +219,7 @@ struct TapFacts {
   std::vector<QueuePairFacts> queue_pairs;      // in order of appearance
   std::vector<PauseFacts> pauses;
   std::vector<NeighbourFacts> neighbours;
+  TimelineFacts timeline;
   std::vector<std::string> notes;  // what limits what was said above
 
   static constexpr auto fields() {
@@ -234,6 +254,7 @@ struct TapFacts {
                       field("queue_pairs", &F::queue_pairs),
                       field("pauses", &F::pauses),
                       field("neighbours", &F::neighbours),
+                      field("timeline", &F::timeline),
                       field("notes", &F::notes)};
   }
 };

@@ -90,12 +90,13 @@ void Observer::count_icrc(const RocePacket& packet) {
   ++(state == IcrcState::ok ? icrc_ok_ : state == IcrcState::bad ? icrc_bad_ : icrc_unknown_);
 }
 
-void Observer::count_answer(const RocePacket& packet) {
+void Observer::count_answer(const RocePacket& packet, Instant now) {
   const auto aeth = packet.aeth();
   if (!aeth) return;
   const AckKind kind = aeth->kind();
   if (kind != AckKind::ack) {
     ++naks_[static_cast<std::size_t>(kind)];
+    events_.add(now, Event::nak);
   } else if (packet.opcode->operation == Operation::acknowledge) {
     ++acks_;
   }
@@ -119,9 +120,14 @@ void Observer::on_roce(const InnerFrame& frame, std::int64_t frame_size, Instant
   count_icrc(*packet);
   const OpcodeInfo& info = *packet->opcode;
   const Ecn ecn = packet->tos.ecn();
-  if (ecn == Ecn::ce) ++ce_;
+  events_.add(now, Event::bytes, frame_size);
+  if (ecn == Ecn::ce) {
+    ++ce_;
+    events_.add(now, Event::ce);
+  }
   if (info.operation == Operation::congestion_notification) {
     ++cnps_;
+    events_.add(now, Event::cnp);
   } else {
     DscpCount& dscp = dscps_[static_cast<std::size_t>(packet->tos.dscp().value())];
     ++dscp.packets;
@@ -129,7 +135,7 @@ void Observer::on_roce(const InnerFrame& frame, std::int64_t frame_size, Instant
     dscp.not_ect += ecn == Ecn::not_ect ? 1 : 0;
   }
   if (!info.is_valid()) ++unknown_opcodes_;
-  count_answer(*packet);
+  count_answer(*packet, now);
 
   bool is_new = false;
   const StreamTable::Index index =
@@ -138,7 +144,10 @@ void Observer::on_roce(const InnerFrame& frame, std::int64_t frame_size, Instant
     ++too_many_streams_;
     return;
   }
-  if (streams_[index].on_packet(*packet, frame_size, now)) ++retransmitted_;
+  if (streams_[index].on_packet(*packet, frame_size, now)) {
+    ++retransmitted_;
+    events_.add(now, Event::retransmission);
+  }
   if (info.is_request() || info.is_read_response()) {
     const std::pair flow{index, packet->source_port};
     if (flow != last_flow_) flows_.insert(flow);
@@ -238,6 +247,7 @@ TapFacts Observer::facts() const {
     f.packets_by_pcp.assign(pcps_.begin(), pcps_.end());
   }
   for (StreamTable::Index i = 0; i < streams_.size(); ++i) f.queue_pairs.push_back(streams_[i].facts(first));
+  f.timeline = events_.facts();
   f.notes = notes(f);
   return f;
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "dataplane/tap/decapsulate.h"
+#include "dataplane/tap/event_bins.h"
 #include "dataplane/tap/neighbour_watch.h"
 #include "dataplane/tap/pause_timeline.h"
 #include "dataplane/tap/stream_table.h"
@@ -36,7 +37,7 @@ class Observer {
   void on_roce(const InnerFrame& frame, std::int64_t frame_size, Instant now);
   void on_mac_control(const InnerFrame& frame, Instant now);
   void count_icrc(const wire::RocePacket& packet);
-  void count_answer(const wire::RocePacket& packet);
+  void count_answer(const wire::RocePacket& packet, Instant now);
   void answer(StreamTable::Index index, const wire::RocePacket& packet, Instant now);
   std::optional<StreamTable::Index> peer_of(StreamTable::Index index, const wire::RocePacket& packet);
   std::vector<std::string> notes(const TapFacts& facts) const;
@@ -46,6 +47,7 @@ class Observer {
   StreamTable streams_;
   PauseTimeline pauses_;
   NeighbourWatch neighbours_;
+  EventBins events_;
 
   struct DscpCount {
     std::int64_t packets = 0, ce = 0, not_ect = 0;

@@ -52,6 +52,7 @@ ExitCode run(int argc, const char* const* argv) {
   const Dispatch dispatch{app, action};
   add_inspect(dispatch);
   add_watch(dispatch);
+  add_tap(dispatch);
 
   try {
     app.parse(argc, argv);

@@ -19,5 +19,6 @@ struct Dispatch {
 
 void add_inspect(const Dispatch& dispatch);
 void add_watch(const Dispatch& dispatch);
+void add_tap(const Dispatch& dispatch);
 
 }  // namespace rocetune::cli

@@ -1,0 +1,56 @@
+#include "tools/rocetune/tap.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "dataplane/tap/capture_analysis.h"
+#include "dataplane/tap/report.h"
+
+namespace rocetune::cli {
+namespace {
+
+ExitCode refused(const Error& error) {
+  fmt::print(stderr, "rocetune tap: {}\n", error.text());
+  return ExitCode::bad_input;
+}
+
+// A report is worth nothing half written, so every step is checked.
+Expected<> write_page(const std::string& path, const std::string& page) {
+  std::FILE* file = std::fopen(path.c_str(), "we");
+  if (file == nullptr) return fail_os(errno, "{}", path);
+  const bool written = std::fwrite(page.data(), 1, page.size(), file) == page.size();
+  const int error = errno;
+  if (std::fclose(file) != 0 || !written) return fail_os(written ? errno : error, "{}", path);
+  return {};
+}
+
+std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+
+}  // namespace
+
+ExitCode run_tap(const TapCommand& command) {
+  const auto file = tap::MappedFile::open(command.pcap);
+  if (!file) return refused(file.error());
+  tap::ObserverOptions options{.link_speed = command.link_speed};
+  if (command.storm_time > Duration(0)) options.storm.detection = command.storm_time;
+  const auto facts = tap::analyse_capture(file->bytes(), command.pcap, options);
+  if (!facts) return refused(facts.error());
+  if (!command.html.empty()) {
+    const auto written = write_page(command.html, tap::html_report(*facts, base_name(command.pcap)));
+    if (!written) return refused(written.error());
+  }
+  const std::string text = command.json
+                               ? tap::json_report(*facts, command.pcap)
+                               : tap::text_report(*facts, command.pcap,
+                                                  TextTable::Look::for_stream(STDOUT_FILENO, command.colour));
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
+    fmt::print(stderr, "rocetune tap: standard output: {}\n", errno_text(errno));
+    return ExitCode::failed_undone;
+  }
+  return ExitCode::fine;
+}
+
+}  // namespace rocetune::cli
