@@ -3,7 +3,7 @@
 // views.
 //
 // Source: the IETF drafts draft-ietf-opsawg-pcap and draft-ietf-opsawg-pcapng; link types of tcpdump.org.
-// Why not libpcap: docs/decisions/capture-files.md.
+// Why not libpcap: docs/decisions/0011-capture-files.md.
 #pragma once
 
 #include <optional>

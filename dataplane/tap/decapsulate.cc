@@ -101,7 +101,26 @@ std::optional<InnerFrame> of_gre(ConstBytes gre) {
   }
 }
 
+// A glance that tells nearly all packets from tunnels before anything is parsed.
+bool may_be_wrapped(const InnerFrame& frame) {
+  const ConstBytes b = frame.payload;
+  if (frame.type == ether_type::kIpv4) {
+    if (b.size() < Ipv4Header::kSize + 4) return false;
+    const std::uint8_t protocol = load8(b, 9);
+    return protocol == ip_protocol::kGre ||
+           (protocol == ip_protocol::kUdp && (load8(b, 0) != 0x45 || load16(b, 22) == UdpHeader::kVxlan));
+  }
+  if (frame.type == ether_type::kIpv6) {
+    if (b.size() < Ipv6Header::kSize + 4) return false;
+    const std::uint8_t protocol = load8(b, 6);
+    return protocol == ip_protocol::kGre ||
+           (protocol == ip_protocol::kUdp && load16(b, 42) == UdpHeader::kVxlan);
+  }
+  return false;
+}
+
 std::optional<InnerFrame> unwrapped(const InnerFrame& frame) {
+  if (!may_be_wrapped(frame)) return std::nullopt;
   const auto ip = ip_payload(frame.type, frame.payload);
   if (!ip) return std::nullopt;
   if (ip->protocol == ip_protocol::kGre) return of_gre(ip->bytes);

@@ -12,22 +12,22 @@ void EventBins::double_width() {
     }
     bins_[i] = merged;
   }
-  width_ = width_ * 2;
+  ++shift_;
   used_ = (used_ + 1) / 2;
 }
 
 void EventBins::add(Instant now, Event event, std::int64_t amount) {
   if (!any_) start_ = now;
   any_ = true;
-  const Duration since = std::max(now - start_, Duration(0));
-  while (since / width_ >= static_cast<std::int64_t>(kBins)) double_width();
-  const auto bin = static_cast<std::size_t>(since / width_);
+  const std::int64_t since = std::max(now - start_, Duration(0)).count();
+  while (since >> shift_ >= static_cast<std::int64_t>(kBins)) double_width();
+  const auto bin = static_cast<std::size_t>(since >> shift_);
   used_ = std::max(used_, bin + 1);
   bins_[bin][static_cast<std::size_t>(event)] += amount;
 }
 
 TimelineFacts EventBins::facts() const {
-  TimelineFacts f{.bin_s = width_.seconds()};
+  TimelineFacts f{.bin_s = Duration(std::int64_t{1} << shift_).seconds()};
   for (std::size_t i = 0; i < used_; ++i) {
     f.bytes.push_back(bins_[i][0]);
     f.retransmitted_packets.push_back(bins_[i][1]);

@@ -25,7 +25,8 @@ class EventBins {
 
   std::array<Bin, kBins> bins_{};
   Instant start_;
-  Duration width_{microseconds(1)};
+  // Width in 2^shift picoseconds: bins are found by shifting, for every packet. Begins with 1.05 us.
+  int shift_ = 20;
   std::size_t used_ = 0;
   bool any_ = false;
 };

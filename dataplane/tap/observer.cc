@@ -149,9 +149,7 @@ void Observer::on_roce(const InnerFrame& frame, std::int64_t frame_size, Instant
     events_.add(now, Event::retransmission);
   }
   if (info.is_request() || info.is_read_response()) {
-    const std::pair flow{index, packet->source_port};
-    if (flow != last_flow_) flows_.insert(flow);
-    last_flow_ = flow;
+    if (streams_[index].is_new_flow(packet->source_port)) flows_.insert({index, packet->source_port});
   }
   if (is_answer(info) || info.operation == Operation::congestion_notification) answer(index, *packet, now);
 }

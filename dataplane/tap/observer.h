@@ -54,7 +54,6 @@ class Observer {
   };
   // Distinct flows: (stream, UDP source port).
   std::set<std::pair<StreamTable::Index, std::uint16_t>> flows_;
-  std::pair<StreamTable::Index, std::uint16_t> last_flow_{StreamTable::kNone, 0};
   std::array<DscpCount, Dscp::kCount> dscps_{};
   std::array<std::int64_t, Priority::kCount> pcps_{};
   std::array<std::int64_t, 8> naks_{};

@@ -53,8 +53,11 @@ std::string dscp_table(const TapFacts& f, const TextTable::Look& look) {
   return table.is_empty() ? "" : "\n" + table.text(look);
 }
 
+std::string three_digits(double value) {
+  return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+}
 std::string rtt_text(const std::optional<LatencySummary>& s) {
-  return s ? fmt::format("{:.3g} / {:.3g}", s->median_us, s->p99_us) : "-";
+  return s ? three_digits(s->median_us) + " / " + three_digits(s->p99_us) : "-";
 }
 
 std::string queue_pair_table(const TapFacts& f, const TextTable::Look& look) {
@@ -118,7 +121,7 @@ std::string pause_table(const TapFacts& f, const TextTable::Look& look) {
         {pause.priority ? fmt::format("priority {}", pause.priority->value()) : "all (802.3x)",
          fmt::format("{:.3g}", pause.ratio * 100),
          fmt::format("{}", pause.interval_count),
-         fmt::format("{:.4g}", pause.longest_us),
+         three_digits(pause.longest_us),
          {fmt::format("{}", pause.storms.size()), pause.storms.empty() ? Paint::plain : Paint::severe},
          sources});
   }

@@ -79,7 +79,6 @@ bool Stream::on_packet(const wire::RocePacket& packet, std::int64_t frame_size, 
     ++retransmitted_;
     retransmitted_bytes_ += packet.payload;
     sent_.clear();  // Karn: an answer could be to either copy
-    message_open_ = false;
   } else if (is_request) {
     on_request(packet, now);
   }
@@ -100,7 +99,7 @@ void Stream::on_request(const wire::RocePacket& packet, Instant now) {
     if (const auto reth = packet.reth()) {
       message_bytes_ = reth->length;
       message_start_ = now;
-      close_message(packet.bth.psn, now, true);
+      close_message(packet.bth.psn, true);
     }
     return;
   }
@@ -113,15 +112,19 @@ void Stream::on_message_part(const wire::RocePacket& packet, Instant now) {
     message_open_ = true;
     message_start_ = now;
     message_bytes_ = 0;
+    // A write says how long it is, which also holds where the capture has gaps.
+    message_length_ =
+        packet.reth().has_value() ? std::optional<std::int64_t>(packet.reth()->length) : std::nullopt;
   }
   if (!message_open_) return;  // its beginning is not in the capture
   message_bytes_ += packet.payload;
   if (!info.ends_message) return;
   message_open_ = false;
-  close_message(packet.bth.psn, now, false);
+  message_bytes_ = message_length_.value_or(message_bytes_);
+  close_message(packet.bth.psn, false);
 }
 
-void Stream::close_message(Psn last, Instant, bool is_read) {
+void Stream::close_message(Psn last, bool is_read) {
   ++messages_;
   messages_bytes_ += message_bytes_;
   largest_ = std::max(largest_, message_bytes_);

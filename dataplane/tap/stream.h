@@ -36,6 +36,12 @@ class Stream {
   // Whether a request with that PSN was seen: the test by which an answer finds its direction.
   bool has_request(wire::Psn psn) const { return requests_.contains(psn); }
   bool has_data() const { return data_packets_ > 0; }
+  // Whether data comes from another UDP port than the data before it did: perhaps a flow not seen yet.
+  bool is_new_flow(std::uint16_t port) {
+    const bool changed = flow_port_ != port;
+    flow_port_ = port;
+    return changed;
+  }
 
   // Index of the reverse direction once found; the candidate while it is being found.
   std::optional<std::uint32_t> peer;
@@ -59,7 +65,7 @@ class Stream {
 
   void on_request(const wire::RocePacket& packet, Instant now);
   void on_message_part(const wire::RocePacket& packet, Instant now);
-  void close_message(wire::Psn last, Instant now, bool is_read);
+  void close_message(wire::Psn last, bool is_read);
   void acknowledge_through(wire::Psn psn, bool sample_rtt, Instant now);
   void count_unseen(wire::Psn acknowledged);
   void learn_mtu(const wire::RocePacket& packet);
@@ -77,11 +83,13 @@ class Stream {
   bool message_open_ = false;
   Instant message_start_;
   std::int64_t message_bytes_ = 0;
+  std::optional<std::int64_t> message_length_;
 
   std::optional<Instant> unanswered_ce_;
   Instant first_;
   Instant last_;
   bool any_ = false;
+  std::int32_t flow_port_ = -1;
   std::uint16_t port_ = 0;
   std::uint16_t first_port_ = 0;
   std::int64_t ports_ = 0;

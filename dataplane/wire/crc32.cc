@@ -27,13 +27,20 @@ constexpr Table one_zero_later(const Table& table) {
   for (std::size_t i = 0; i < 256; ++i) next[i] = table[i] >> 8 ^ kFirst[table[i] & 0xFF];
   return next;
 }
-constexpr std::array<Table, 8> make_tables() {
-  std::array<Table, 8> tables{};
+// kTables[n]: a byte with n bytes behind it.
+constexpr std::array<Table, 12> make_tables() {
+  std::array<Table, 12> tables{};
   tables[0] = kFirst;
-  for (std::size_t i = 1; i < 8; ++i) tables[i] = one_zero_later(tables[i - 1]);
+  for (std::size_t i = 1; i < tables.size(); ++i) tables[i] = one_zero_later(tables[i - 1]);
   return tables;
 }
-constexpr std::array<Table, 8> kTables = make_tables();
+constexpr std::array<Table, 12> kTables = make_tables();
+
+// What four bytes add that have `behind` bytes behind them.
+constexpr std::uint32_t of_word(std::uint32_t word, std::size_t behind) {
+  return kTables[behind + 3][word & 0xFF] ^ kTables[behind + 2][word >> 8 & 0xFF] ^
+         kTables[behind + 1][word >> 16 & 0xFF] ^ kTables[behind][word >> 24];
+}
 
 std::uint32_t load_little32(const std::byte* p) {
   std::uint32_t v{};
@@ -46,16 +53,10 @@ std::uint32_t by_tables(std::uint32_t state, ConstBytes bytes) {
   const std::byte* p = bytes.data();
   std::size_t left = bytes.size();
   for (; left >= 8; p += 8, left -= 8) {
-    const std::uint32_t low = load_little32(p) ^ state;
-    const std::uint32_t high = load_little32(p + 4);
-    state = kTables[7][low & 0xFF] ^ kTables[6][low >> 8 & 0xFF] ^ kTables[5][low >> 16 & 0xFF] ^
-            kTables[4][low >> 24] ^ kTables[3][high & 0xFF] ^ kTables[2][high >> 8 & 0xFF] ^
-            kTables[1][high >> 16 & 0xFF] ^ kTables[0][high >> 24];
+    state = of_word(load_little32(p) ^ state, 4) ^ of_word(load_little32(p + 4), 0);
   }
   if (left >= 4) {
-    const std::uint32_t low = load_little32(p) ^ state;
-    state = kTables[3][low & 0xFF] ^ kTables[2][low >> 8 & 0xFF] ^ kTables[1][low >> 16 & 0xFF] ^
-            kTables[0][low >> 24];
+    state = of_word(load_little32(p) ^ state, 0);
     p += 4;
     left -= 4;
   }
@@ -67,7 +68,7 @@ std::uint32_t by_tables(std::uint32_t state, ConstBytes bytes) {
 #if defined(__x86_64__)
 
 // x^n mod P, bit-reflected into 32 bits.
-constexpr std::uint32_t power_of_x(int n) {
+consteval std::uint32_t power_of_x(int n) {
   std::uint32_t r = 0x80000000;  // x^0
   for (int i = 0; i < n; ++i) r = r >> 1 ^ (r & 1 ? kPolynomial : 0);
   return r;
@@ -75,14 +76,14 @@ constexpr std::uint32_t power_of_x(int n) {
 // A 128-bit lane (a·x^64 + b, reflected) moves `bits` further by a·(x^(bits+32)) ^ b·(x^(bits−32)); the
 // products of reflected numbers come out one bit short, hence the shift. See Gopal et al., "Fast CRC
 // Computation for Generic Polynomials Using PCLMULQDQ Instruction", Intel 2009.
-constexpr long long fold_low(int bits) {
+consteval long long fold_low(int bits) {
   return static_cast<long long>(std::uint64_t{power_of_x(bits + 32)} << 1);
 }
-constexpr long long fold_high(int bits) {
+consteval long long fold_high(int bits) {
   return static_cast<long long>(std::uint64_t{power_of_x(bits - 32)} << 1);
 }
 // Quotient of x^64 by P, reflected: for Barrett's reduction.
-constexpr std::uint64_t barrett_quotient() {
+consteval std::uint64_t barrett_quotient() {
   std::uint64_t quotient = 0;
   // Long division of x^64 by P = x^32 + …, in normal bit order.
   constexpr std::uint64_t kNormal = 0x104C11DB7;
@@ -234,6 +235,10 @@ std::uint32_t choose_and_extend(std::uint32_t state, ConstBytes bytes) {
 std::uint32_t crc32_extend(std::uint32_t state, ConstBytes bytes) {
   return chosen.load(std::memory_order_relaxed)(state, bytes);
 }
+std::uint32_t crc32_extend(std::uint32_t state, const std::array<std::uint32_t, 3>& words) {
+  return of_word(words[0] ^ state, 8) ^ of_word(words[1], 4) ^ of_word(words[2], 0);
+}
+
 std::span<const Crc32Method> crc32_methods() { return methods(); }
 const Crc32Method& crc32_method() { return best_method(); }
 

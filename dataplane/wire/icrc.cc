@@ -90,10 +90,12 @@ std::uint32_t IcrcPrefix::behind_udp(std::uint16_t udp_length, std::uint16_t ipv
 }
 
 std::uint32_t IcrcPrefix::behind_bth(std::uint32_t state, std::span<const std::byte, kBthSize> bth) {
-  std::array<std::byte, kBthSize> masked;
-  std::memcpy(masked.data(), bth.data(), kBthSize);
-  masked[4] = std::byte{0xFF};
-  return crc32_extend(state, masked);
+  // In registers: a copy that is masked by a byte and read by words would wait for its own store.
+  std::array<std::uint32_t, 3> words;
+  std::memcpy(words.data(), bth.data(), kBthSize);
+  static_assert(std::endian::native == std::endian::little);
+  words[1] |= 0xFF;
+  return crc32_extend(state, words);
 }
 
 std::uint32_t IcrcPrefix::icrc(ConstBytes transport, std::uint16_t ipv4_id) const {

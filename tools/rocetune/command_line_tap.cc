@@ -12,13 +12,13 @@ namespace {
 // CLI11's validators return what is wrong, or nothing.
 std::string check_speed(const std::string& text) {
   const auto speed = parse_bit_rate(text);
-  if (!speed) return "--link-speed: found " + text + ", allowed: " + speed.error().allowed;
-  return *speed > BitRate(0) ? "" : "--link-speed: found " + text + ", allowed: more than 0";
+  if (!speed) return "found " + text + ", allowed: " + speed.error().allowed;
+  return *speed > BitRate(0) ? "" : "found " + text + ", allowed: more than 0";
 }
 std::string check_time(const std::string& text) {
   const auto time = parse_duration(text);
-  if (!time) return "--storm-time: found " + text + ", allowed: " + time.error().allowed;
-  return *time > Duration(0) ? "" : "--storm-time: found " + text + ", allowed: more than 0";
+  if (!time) return "found " + text + ", allowed: " + time.error().allowed;
+  return *time > Duration(0) ? "" : "found " + text + ", allowed: more than 0";
 }
 
 }  // namespace

@@ -74,7 +74,8 @@ TEST_P(CaptureCase, GivesTheExpectedFacts) {
 std::string name_of(const testing::TestParamInfo<Case>& info) {
   std::string name = info.param.capture.parent_path().filename().string().substr(0, 2) + "_" +
                      info.param.capture.filename().string();
-  std::ranges::replace_if(name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+  std::ranges::replace_if(
+      name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
   return name;
 }
 INSTANTIATE_TEST_SUITE_P(All, CaptureCase, testing::ValuesIn(all_cases()), name_of);
