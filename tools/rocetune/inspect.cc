@@ -51,15 +51,17 @@ Expected<> keep_ports(const std::vector<std::string>& wanted, host::Host& host) 
 
 }  // namespace
 
-std::string inspect_json(const host::Host& host, const std::vector<PartStatus>& parts) {
+std::string inspect_json(const host::Host& host, const PartFacts& parts) {
   JsonWriter out;
   out.begin_object();
   for_each_field(host, [&](std::string_view name, const auto& member) {
     out.key(name);
     to_json(out, member);
   });
-  out.key("parts");
-  to_json(out, parts);
+  for_each_field(parts, [&](std::string_view name, const auto& member) {
+    out.key(name);
+    to_json(out, member);
+  });
   out.key("interfaces");
   to_json(out, host::interfaces_of(host));
   out.end_object();
@@ -72,7 +74,7 @@ ExitCode run_inspect(const InspectCommand& command) {
   auto host = host::read_host({command.common.root, command.network_namespace}, *nics);
   if (!host) return bad(host.error());
   if (const auto kept = keep_ports(command.ports, *host); !kept) return bad(kept.error());
-  const std::vector<PartStatus> parts = survey_parts();
+  const PartFacts parts = read_part_facts(command.common.root);
   const std::string text = command.common.json
                                ? inspect_json(*host, parts)
                                : inspect_text(*host, *nics, parts, command.all_interfaces,

@@ -7,9 +7,9 @@
 
 #include "agent/host/model.h"
 #include "agent/host/nic_row.h"
-#include "dataplane/base/part.h"
 #include "dataplane/base/text_table.h"
 #include "tools/rocetune/command_line.h"
+#include "tools/rocetune/part_facts.h"
 
 namespace rocetune::cli {
 
@@ -25,10 +25,10 @@ struct InspectCommand {
 ExitCode run_inspect(const InspectCommand& command);
 
 // For people, at most look.width columns if it is set.
-std::string inspect_text(const host::Host& host, const host::NicTable& nics,
-                         const std::vector<PartStatus>& parts, bool all_interfaces,
-                         const TextTable::Look& look);
-// A Host with "parts" and "interfaces" beside its own fields: host::host_from_json reads it back.
-std::string inspect_json(const host::Host& host, const std::vector<PartStatus>& parts);
+std::string inspect_text(const host::Host& host, const host::NicTable& nics, const PartFacts& parts,
+                         bool all_interfaces, const TextTable::Look& look);
+// A Host with "parts", "rdma_devices", "dpdk" and "interfaces" beside its own fields: host::host_from_json
+// reads it back.
+std::string inspect_json(const host::Host& host, const PartFacts& parts);
 
 }  // namespace rocetune::cli

@@ -93,7 +93,7 @@ std::string iommu_text(const host::Host& host) {
   return "IOMMU " + *host.iommu;
 }
 
-void add_host(const host::Host& host, const std::vector<PartStatus>& parts, Section& out) {
+void add_host(const host::Host& host, const PartFacts& parts, Section& out) {
   std::string machine;
   if (host.hypervisor)
     machine = host.hypervisor->empty() ? "bare metal" : "virtual machine (" + *host.hypervisor + ")";
@@ -131,12 +131,16 @@ void add_host(const host::Host& host, const std::vector<PartStatus>& parts, Sect
                      bond.partner_mac ? "partner " + *bond.partner_mac : ""}));
   }
   std::vector<std::string> part_texts;
-  for (const PartStatus& part : parts) {
+  for (const PartStatus& part : parts.parts) {
     part_texts.push_back(part.state == PartStatus::State::usable
                              ? part.name
                              : fmt::format("{} {}", part.name, enum_name(part.state)));
   }
   out.line("parts", joined(part_texts));
+  for (const PartStatus& part : parts.parts) {
+    if (part.state == PartStatus::State::unusable) out.line("", part.name + ": " + part.why, Paint::warning);
+  }
+  if (parts.dpdk) out.line("DPDK", dpdk_text(*parts.dpdk));
 }
 
 // ---- a port ----
@@ -438,13 +442,30 @@ void add_interfaces(const std::vector<host::InterfaceState>& interfaces, const s
   }
 }
 
-void add_port(const host::Host& host, const Port& port, const host::NicRow& row, Section& out) {
+// What the verbs part says about one RDMA device.
+void add_verbs(const PartFacts& parts, const std::string& name, Section& out) {
+  if (!parts.rdma_devices) return;  // why is said once, for the host
+  for (const verbs::Device& device : *parts.rdma_devices) {
+    if (device.name != name) continue;
+    if (device.facts) {
+      out.line("verbs", verbs_text(*device.facts));
+    } else {
+      out.line("verbs", device.facts.error().why, Paint::warning);
+    }
+  }
+}
+
+void add_port(const host::Host& host, const PartFacts& parts, const Port& port, const host::NicRow& row,
+              Section& out) {
   out.heading(
       port.name,
       joined({port.nic == "unknown" ? port.driver : fmt::format("{} ({})", row.description, port.driver),
               role_text(port.role), port.bond ? "member of " + *port.bond : "",
               port.network_namespace.empty() ? "" : "in network namespace " + port.network_namespace}));
-  if (port.rdma) out.line("RDMA", rdma_text(*port.rdma));
+  if (port.rdma) {
+    out.line("RDMA", rdma_text(*port.rdma));
+    add_verbs(parts, port.rdma->device, out);
+  }
   out.line("PCIe", pcie_text(port));
   out.line("firmware", joined({port.firmware.value_or(""), port.psid ? "PSID " + *port.psid : "",
                                port.part_number ? "part " + *port.part_number : ""}));
@@ -481,16 +502,15 @@ void add_port(const host::Host& host, const Port& port, const host::NicRow& row,
 
 }  // namespace
 
-std::string inspect_text(const host::Host& host, const host::NicTable& nics,
-                         const std::vector<PartStatus>& parts, bool all_interfaces,
-                         const TextTable::Look& look) {
+std::string inspect_text(const host::Host& host, const host::NicTable& nics, const PartFacts& parts,
+                         bool all_interfaces, const TextTable::Look& look) {
   Section out(look);
   const std::vector<host::InterfaceState> interfaces = host::interfaces_of(host);
   add_host(host, parts, out);
   add_interfaces(interfaces, "", all_interfaces, out);
   for (const Port& port : host.ports) {
     out.blank();
-    add_port(host, port, nics.named(port.nic), out);
+    add_port(host, parts, port, nics.named(port.nic), out);
     add_interfaces(interfaces, port.name, all_interfaces, out);
   }
   if (host.ports.empty()) {

@@ -23,7 +23,7 @@ class DpdkModule : public DpdkPart {
   DpdkFacts facts(const std::string& root) override {
     const RootedPath host(root);
     DpdkFacts facts;
-    facts.version = rte_version();
+    facts.version = std::string(rte_version()).substr(sizeof "DPDK");
     facts.drivers = read_drivers(host, RTE_EAL_PMD_PATH);
     facts.hugepages = read_hugepages(host);
     facts.requirements = {cpu_requirement(), hugepage_requirement(facts.hugepages),

@@ -53,7 +53,7 @@ struct Requirement {
 };
 
 struct DpdkFacts {
-  std::string version;                                         // "DPDK 22.11.11"
+  std::string version;                                         // "22.11.11"
   Observed<std::vector<Driver>> drivers = not_read();          // sorted by name
   Observed<std::vector<HugepagePool>> hugepages = not_read();  // by page size
   std::vector<Requirement> requirements;                       // of the environment (EAL) itself
