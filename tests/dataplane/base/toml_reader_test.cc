@@ -316,6 +316,25 @@ TEST(TomlReader, SyntaxErrorsHaveTheirPlace) {
   EXPECT_EQ(read_toml("a = ", "f", [](TableReader&) {}).error().kind(), ErrorKind::bad_input);
 }
 
+TEST(TomlReader, AMalformedHeaderIsASyntaxErrorNotACrash) {
+  EXPECT_TRUE(issues_of("a = 1\n[=]", [](TableReader&) {
+                FAIL();
+              }).starts_with("f.toml:2:2: found text that is not TOML ("));
+  EXPECT_NE(issues_of("[[ =", [](TableReader&) { FAIL(); }), "");
+}
+
+TEST(TomlReader, LettersBeyondAsciiAreNoBareKeys) {
+  for (const char* letter : {"\xC3\xBC", "\xC2\xA0", "\xE3\x80\x81", "\xEF\xBB\xB7", "\xF0\x9F\x98\x80"}) {
+    EXPECT_NE(issues_of(std::string(letter) + " = 1", [](TableReader&) {}), "") << letter;
+    EXPECT_NE(issues_of("a" + std::string(letter) + " = 1", [](TableReader&) {}), "") << letter;
+    int number = 0;
+    EXPECT_EQ(
+        issues_of("\"" + std::string(letter) + "\" = 1", [&](TableReader& t) { t.required(letter, number); }),
+        "");
+    EXPECT_EQ(number, 1);
+  }
+}
+
 TEST(TomlReader, ADottedKeyCannotExhaustTheStack) {
   std::string deep = "a";
   for (int i = 0; i < 1'000'000; ++i) deep += ".a";
