@@ -50,6 +50,7 @@ ExitCode run(int argc, const char* const* argv) {
   app.require_subcommand(1);
   std::function<ExitCode()> action;
   const Dispatch dispatch{app, action};
+  add_doctor(dispatch);
   add_inspect(dispatch);
   add_watch(dispatch);
   add_tap(dispatch);

@@ -17,6 +17,7 @@ struct Dispatch {
   std::function<ExitCode()>& action;
 };
 
+void add_doctor(const Dispatch& dispatch);
 void add_inspect(const Dispatch& dispatch);
 void add_watch(const Dispatch& dispatch);
 void add_tap(const Dispatch& dispatch);

@@ -1,0 +1,152 @@
+#include "agent/diagnose/engine.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace rocetune::diagnose {
+namespace {
+
+constexpr const char* kHostSubject = "host";
+
+bool owns_its_port(host::PortRole role) {
+  return role != host::PortRole::virtual_function && role != host::PortRole::dpu_host &&
+         role != host::PortRole::representor;
+}
+
+std::string why_not_its_own(const PortFacts& facts) {
+  if (facts.port.role == host::PortRole::dpu_host) {
+    return "the host side of a DPU does not own the port: the DPU's own processor does";
+  }
+  if (facts.port.role == host::PortRole::representor)
+    return "a representor stands for a function, not for a wire";
+  return fmt::format(
+      "a virtual function has no class map of its own: it is set on its physical function{} (HOST-1)",
+      facts.port.physical_function ? " " + *facts.port.physical_function : "");
+}
+
+// Why a rule has nothing to say about a port; empty if it may judge.
+std::string closed_gate(const Rule& rule, const PortFacts& facts) {
+  const host::RdmaPort* rdma = facts.rdma();
+  if (!rule.gates.infiniband_too && rdma != nullptr && rdma->link_layer == host::LinkLayer::infiniband) {
+    return "the link is InfiniBand: Ethernet advice is withheld (NET-3)";
+  }
+  if (!rule.gates.any_function && !owns_its_port(facts.port.role)) return why_not_its_own(facts);
+  if (!rule.gates.any_nic && facts.nic == nullptr) {
+    return fmt::format("unknown kind of NIC \"{}\" (driver {}): its settings and counters are not understood",
+                       facts.port.nic, facts.port.driver.empty() ? "not known" : facts.port.driver);
+  }
+  if (rule.scope() == Scope::traffic) return why_no_traffic_verdict(facts, rule.gates.idle_too);
+  return {};
+}
+
+Outcome judge(const Rule& rule, const PortFacts& facts) {
+  if (std::string why = closed_gate(rule, facts); !why.empty()) return Outcome::not_checked(std::move(why));
+  Outcome outcome = rule.scope() == Scope::port ? std::get<JudgePort>(rule.judge)(facts)
+                                                : std::get<JudgeTraffic>(rule.judge)(facts, *facts.delta);
+  if (facts.nic == nullptr && outcome.value().index() == 1) {
+    return Outcome::not_checked(fmt::format(
+        "nothing wrong seen, but the kind of NIC \"{}\" is unknown: no pass on it", facts.port.nic));
+  }
+  return outcome;
+}
+
+void record(Report& report, const Rule& rule, const std::string& subject, Outcome outcome) {
+  const std::string id(rule.id);
+  if (auto* findings = std::get_if<std::vector<Finding>>(&outcome.value())) {
+    for (Finding& finding : *findings) {
+      finding.rule = id;
+      finding.subject = finding.subject.empty() ? subject : subject + " " + finding.subject;
+      report.findings.push_back(std::move(finding));
+    }
+  } else if (auto* evidence = std::get_if<std::vector<Evidence>>(&outcome.value())) {
+    report.passed.push_back({id, subject, std::move(*evidence)});
+  } else {
+    report.not_checked.push_back({id, subject, std::move(std::get<std::string>(outcome.value()))});
+  }
+}
+
+bool is_wanted(const Facts& facts, const host::Port& port) {
+  return facts.only_ports.empty() ||
+         std::find(facts.only_ports.begin(), facts.only_ports.end(), port.name) != facts.only_ports.end();
+}
+
+HostFacts host_facts(const Facts& facts, Report& report) {
+  HostFacts out{facts.host, facts.policy, facts.declared, {}};
+  for (const host::Port& port : facts.host.ports) {
+    if (!is_wanted(facts, port)) {
+      report.skipped.push_back({port.name, "not asked for"});
+      continue;
+    }
+    if (facts.only_ports.empty() && !carries_rdma(facts.host, port)) {
+      report.skipped.push_back({port.name, "no RDMA device: not a RoCE port"});
+      continue;
+    }
+    out.ports.push_back({facts.host, port, facts.policy, facts.policy.traits_of(port.nic), facts.declared,
+                         class_of(port, facts.declared, facts.policy.plan),
+                         facts.interval == nullptr ? nullptr : facts.interval->find_port(port.name)});
+  }
+  return out;
+}
+
+}  // namespace
+
+bool carries_rdma(const host::Host& host, const host::Port& port) {
+  if (port.rdma) return true;
+  if (port.rdma.error().kind != Unavailable::Kind::absent) return true;  // it may be there: judge, and say so
+  if (!port.bond) return false;
+  return std::any_of(host.ports.begin(), host.ports.end(), [&](const host::Port& other) {
+    return other.rdma && (other.name == *port.bond || other.bond == port.bond);
+  });
+}
+
+std::optional<std::uint64_t> rdma_packets(const counters::PortDelta& delta) {
+  const auto sent = delta.increment("rdma_tx_packets");
+  const auto received = delta.increment("rdma_rx_packets");
+  if (!sent && !received) return std::nullopt;
+  return sent.value_or(0) + received.value_or(0);
+}
+
+std::string why_no_traffic_verdict(const PortFacts& facts, bool idle_too) {
+  if (facts.delta == nullptr) return "no counters were sampled";
+  const counters::PortDelta& delta = *facts.delta;
+  const Duration elapsed = std::max({delta.elapsed, delta.rdma_elapsed, delta.dcb_elapsed});
+  if (elapsed <= Duration(0)) return "no counter of this port could be read twice";
+  if (idle_too) return {};
+  std::optional<std::uint64_t> packets = rdma_packets(delta);
+  std::string what = "RDMA packets";
+  if (!packets && facts.roce_class) {
+    const auto sent = delta.increment("tx_packets", facts.roce_class->priority);
+    const auto received = delta.increment("rx_packets", facts.roce_class->priority);
+    if (sent || received) packets = sent.value_or(0) + received.value_or(0);
+    what = fmt::format("packets in priority {}", facts.roce_class->priority.value());
+  }
+  if (!packets) return "no counter of this port tells whether RDMA traffic flows";
+  if (*packets >= facts.policy.idle_below_packets) return {};
+  return fmt::format("idle: {} {} in {:.1f} s, a verdict takes {}", *packets, what, elapsed.seconds(),
+                     facts.policy.idle_below_packets);
+}
+
+Report diagnose(const Facts& facts, std::span<const Rule* const> rules) {
+  Report report;
+  report.host = facts.host.name;
+  const HostFacts all = host_facts(facts, report);
+  for (const PortFacts& port : all.ports) {
+    report.classes.push_back(fmt::format(
+        "{}: {}", port.port.name, port.roce_class ? to_text(*port.roce_class) : "no RoCE class is set up"));
+  }
+  for (const Rule* rule : rules) {
+    if (rule->scope() == Scope::host) {
+      record(report, *rule, kHostSubject, std::get<JudgeHost>(rule->judge)(all));
+      continue;
+    }
+    for (const PortFacts& port : all.ports) record(report, *rule, port.port.name, judge(*rule, port));
+  }
+  std::stable_sort(report.findings.begin(), report.findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+  return report;
+}
+
+Report diagnose(const Facts& facts) { return diagnose(facts, all_rules()); }
+
+}  // namespace rocetune::diagnose

@@ -1,0 +1,94 @@
+#include "agent/diagnose/policy.h"
+
+#include "dataplane/base/toml_reader.h"
+
+namespace rocetune::diagnose {
+namespace {
+
+const auto kShare = between(Ratio(0), Ratio::one());
+
+void read_thresholds(TableReader& top, Policy& out) {
+  top.required_table("plan", [&](TableReader& t) {
+    t.required("data_dscp", out.plan.data_dscp);
+    t.required("data_priority", out.plan.data_priority);
+    t.required("cnp_dscp", out.plan.cnp_dscp);
+    t.required("cnp_priority", out.plan.cnp_priority);
+    if (out.plan.cnp_priority == out.plan.data_priority)
+      t.reject("cnp_priority", "another than data_priority");
+  });
+  top.required_table("traffic", [&](TableReader& t) {
+    t.required("idle_below_packets", out.idle_below_packets, at_least(1));
+    t.required("class_share", out.class_share, kShare);
+  });
+  top.required_table("pause", [&](TableReader& t) {
+    t.required("storm_share", out.storm_share, kShare);
+    t.required("storm_detection", out.storm_detection, more_than(Duration(0)));
+    t.required("notable_share", out.notable_pause_share, between(Ratio(1), out.storm_share));
+    t.required("notable_frames_per_s", out.notable_pause_frames_per_s, at_least(1));
+  });
+  top.required_table("ecn",
+                     [&](TableReader& t) { t.required("notable_marks", out.notable_marks, at_least(1)); });
+  top.required_table("pcie", [&](TableReader& t) {
+    t.required("stall_percent", out.pcie_stall_percent, between(1, 100));
+    t.required("wanted_read_request", out.wanted_read_request, between(Bytes(128), Bytes(4096)));
+  });
+  top.required_table("loss", [&](TableReader& t) {
+    t.required("notable", out.notable_loss, between(Ratio(1), Ratio::one()));
+    t.required("critical", out.critical_loss, between(out.notable_loss, Ratio::one()));
+  });
+  top.required_table("pfc", [&](TableReader& t) {
+    t.required("most_lossless_priorities", out.most_lossless_priorities, between(1, 8));
+  });
+  top.required_table("ownership", [&](TableReader& t) { t.required("dcb_daemons", out.dcb_daemons); });
+  top.required_table("ets", [&](TableReader& t) {
+    t.required("minimum_share", out.minimum_ets_share, kShare);
+    t.required("maximum_share", out.maximum_ets_share, between(out.minimum_ets_share, Ratio::one()));
+  });
+  top.required_table("mtu", [&](TableReader& t) {
+    t.required("minimum", out.minimum_mtu, between(Bytes(256), Bytes(65535)));
+    t.required("recommended", out.recommended_mtu, between(out.minimum_mtu, Bytes(65535)));
+    t.required("roce_overhead", out.roce_overhead, between(Bytes(0), Bytes(255)));
+  });
+}
+
+void read_nic(TableReader& t, NicTraits& nic) {
+  t.required("headroom", nic.headroom);
+  t.required("ignores_ecn_of_tos", nic.ignores_ecn_of_tos);
+  t.required("is_hardware", nic.is_hardware);
+  t.required("origin", nic.origin, not_empty());
+}
+
+// The NIC's own row; an issue at [nic.NAME] if there is none.
+void find_row(TableReader& t, const std::string& name, const host::NicTable& table, NicTraits& nic) {
+  std::vector<std::string> names;
+  for (const host::NicRow& row : table.rows()) {
+    names.push_back(row.name);
+    if (row.name == name) nic.row = row;
+  }
+  if (nic.row.name.empty()) t.issue({}, name, "the name of a row of nics/", nearest_name(name, names));
+}
+
+}  // namespace
+
+const NicTraits* Policy::traits_of(const std::string& nic) const {
+  const auto found = nics.find(nic);
+  return found == nics.end() ? nullptr : &found->second;
+}
+
+Expected<Policy> load_policy(const ConfigFiles& files, const host::NicTable& nics) {
+  const auto rules = files.read("rules.toml");
+  if (!rules) return tl::unexpected(rules.error());
+  Policy out;
+  const auto status = read_toml(rules->text, rules->name, [&](TableReader& top) {
+    read_thresholds(top, out);
+    top.named_tables("nic", [&](const std::string& name, TableReader& t) {
+      NicTraits& nic = out.nics[name];
+      read_nic(t, nic);
+      find_row(t, name, nics, nic);
+    });
+  });
+  if (!status) return tl::unexpected(status.error());
+  return out;
+}
+
+}  // namespace rocetune::diagnose

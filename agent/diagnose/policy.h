@@ -1,0 +1,71 @@
+// The numbers the rules decide by, as data with their origin: configs/rules.toml and configs/nics.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/host/nic_row.h"
+#include "congestion/units.h"
+#include "dataplane/base/config_files.h"
+#include "dataplane/base/error.h"
+#include "dataplane/base/reflect.h"
+
+namespace rocetune::diagnose {
+
+// How a NIC's lossless receive buffer is sized; `none` where no formula is published.
+enum class HeadroomFormula { none, mlx5 };
+
+// What the rules must know about a kind of NIC: its row of configs/nics, and what only they ask for. A kind
+// without a row in rules.toml is never judged as healthy.
+struct NicTraits {
+  host::NicRow row;
+  HeadroomFormula headroom = HeadroomFormula::none;
+  bool is_hardware = true;          // false: software RDMA, where PFC and ECN do not exist
+  bool ignores_ecn_of_tos = false;  // the NIC sets ECT itself, whatever the ToS byte says
+  std::string origin;
+};
+
+// The class map that is assumed where the host shows no other.
+struct DefaultPlan {
+  Dscp data_dscp;
+  Priority data_priority;
+  Dscp cnp_dscp;
+  Priority cnp_priority;
+};
+
+struct Policy {
+  DefaultPlan plan;
+
+  std::uint64_t idle_below_packets = 0;          // fewer RDMA packets in the interval: idle, no verdict
+  Ratio class_share;                             // at least this share of RDMA packets must move in the class
+  Ratio storm_share;                             // paused at least this share of the interval: storm
+  Duration storm_detection;                      // over at least this long
+  Ratio notable_pause_share;                     // paused at least this share: worth a finding
+  std::uint64_t notable_pause_frames_per_s = 0;  // the same where a NIC counts frames but no time
+  std::uint64_t notable_marks = 0;               // CE packets that must lead to CNPs
+  std::uint64_t pcie_stall_percent = 0;          // last-second stall that counts as evidence
+  Ratio notable_loss;                            // repeated or out-of-sequence share of packets: warning
+  Ratio critical_loss;                           //                                            critical
+  Ratio minimum_ets_share, maximum_ets_share;
+  Bytes minimum_mtu, recommended_mtu;  // of the netdev
+  Bytes roce_overhead;                 // what the kernel subtracts before it picks the RDMA MTU
+  Bytes wanted_read_request;           // PCIe
+  int most_lossless_priorities = 1;
+  std::vector<std::string> dcb_daemons;  // programs that write DCB, by host::Owner::name
+
+  std::map<std::string, NicTraits> nics;  // by host::Port::nic
+
+  // Empty for a NIC without a row.
+  const NicTraits* traits_of(const std::string& nic) const;
+};
+
+// From rules.toml. Error: bad_input with every issue.
+Expected<Policy> load_policy(const ConfigFiles& files, const host::NicTable& nics);
+
+}  // namespace rocetune::diagnose
+
+namespace rocetune {
+ROCETUNE_ENUM(diagnose::HeadroomFormula, P{E::none, "none"}, P{E::mlx5, "mlx5"});
+}  // namespace rocetune

@@ -1,0 +1,173 @@
+#include "agent/diagnose/report_text.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+#include "dataplane/base/terminal.h"
+#include "dataplane/base/text_table.h"
+
+namespace rocetune::diagnose {
+namespace {
+
+Paint paint_of(Severity severity) {
+  switch (severity) {
+    case Severity::critical:
+      return Paint::severe;
+    case Severity::warning:
+      return Paint::warning;
+    case Severity::info:
+      break;
+  }
+  return Paint::notice;
+}
+
+const char* heading_of(Severity severity) {
+  switch (severity) {
+    case Severity::critical:
+      return "CRITICAL";
+    case Severity::warning:
+      return "WARNING";
+    case Severity::info:
+      break;
+  }
+  return "INFO";
+}
+
+class Writer {
+ public:
+  explicit Writer(const ReportLook& look) : look_(look) {}
+
+  void line(std::string_view text = {}) { out_ += fmt::format("{}\n", text); }
+  void heading(std::string_view text, Paint paint) { line(painted(text, paint, look_.coloured)); }
+  // Words, broken at the width; following lines are indented as the first. The text is never cut.
+  void words(int indent, std::string_view text) {
+    const std::string blank(static_cast<std::size_t>(indent), ' ');
+    std::string current;
+    std::size_t at = 0;
+    while (at < text.size()) {
+      const std::size_t end = std::min(text.find(' ', at), text.size());
+      const std::string_view word = text.substr(at, end - at);
+      const bool fits = indent + static_cast<int>(current.size() + 1 + word.size()) <= look_.width;
+      if (!current.empty() && !fits) {
+        line(blank + current);
+        current.clear();
+      }
+      current += (current.empty() ? "" : " ") + std::string(word);
+      at = end + 1;
+    }
+    if (!current.empty()) line(blank + current);
+  }
+  void table(int indent, const std::vector<Evidence>& evidence) {
+    TextTable table({{.title = "evidence"}, {.title = "value"}, {.title = "source"}});
+    for (const Evidence& e : evidence) {
+      table.add_row({e.name, e.unit.empty() ? e.value : e.value + " " + e.unit, {e.source, Paint::faint}});
+    }
+    out_ += table.text({.width = 0, .coloured = look_.coloured, .indent = indent});
+  }
+  std::string take() { return std::move(out_); }
+
+ private:
+  const ReportLook& look_;
+  std::string out_;
+};
+
+void write_fix(Writer& out, const Fix& fix) {
+  out.words(4, "Fix: " + fix.text);
+  for (const Change& change : fix.changes) {
+    out.line(fmt::format("      {}: {} => {}", to_text(change.knob),
+                         host::to_text(change.knob, change.before),
+                         host::to_text(change.knob, change.after)));
+  }
+  for (const std::string& command : fix.commands) out.line("      $ " + command);
+}
+
+void write_findings(Writer& out, const Report& report, Severity severity) {
+  const auto is_it = [&](const Finding& f) { return f.severity == severity; };
+  const auto count = std::count_if(report.findings.begin(), report.findings.end(), is_it);
+  if (count == 0) return;
+  out.line();
+  out.heading(fmt::format("{} ({})", heading_of(severity), count), paint_of(severity));
+  for (const Finding& finding : report.findings) {
+    if (!is_it(finding)) continue;
+    out.line();
+    out.line(fmt::format("  {}  {}  (confidence {})", finding.rule, finding.subject,
+                         enum_name(finding.confidence)));
+    out.words(4, finding.cause);
+    out.table(4, finding.evidence);
+    write_fix(out, finding.fix);
+  }
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string out;
+  for (const std::string& part : parts) out += (out.empty() ? "" : ", ") + part;
+  return out;
+}
+
+// One line per reason: which rules, on what.
+void write_not_checked(Writer& out, const Report& report) {
+  if (report.not_checked.empty()) return;
+  struct Group {
+    std::string reason;
+    std::vector<std::string> rules, subjects;
+  };
+  std::vector<Group> groups;
+  const auto add_once = [](std::vector<std::string>& list, const std::string& text) {
+    if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+  };
+  for (const NotChecked& one : report.not_checked) {
+    auto group =
+        std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.reason == one.reason; });
+    if (group == groups.end()) group = groups.insert(group, {one.reason, {}, {}});
+    add_once(group->rules, one.rule);
+    add_once(group->subjects, one.subject);
+  }
+  out.line();
+  out.heading(fmt::format("NOT CHECKED ({})", report.not_checked.size()), Paint::faint);
+  for (const Group& group : groups) {
+    out.words(2, fmt::format("{} ({}): {}", joined(group.rules), joined(group.subjects), group.reason));
+  }
+}
+
+void write_passed(Writer& out, const Report& report, bool list) {
+  out.line();
+  out.heading(fmt::format("PASSED ({})", report.passed.size()), Paint::good);
+  std::vector<std::string> order;
+  std::map<std::string, std::vector<std::string>> subjects_of;
+  for (const Passed& one : report.passed) {
+    auto& subjects = subjects_of[one.rule];
+    if (subjects.empty()) order.push_back(one.rule);
+    subjects.push_back(one.subject);
+  }
+  if (!list) {
+    if (!order.empty()) out.words(2, joined(order));
+    return;
+  }
+  for (const Passed& one : report.passed) {
+    out.line(fmt::format("  {}  {}", one.rule, one.subject));
+    out.table(4, one.evidence);
+  }
+}
+
+}  // namespace
+
+std::string to_text(const Report& report, const ReportLook& look) {
+  ROCETUNE_ASSERT(look.width >= 40);
+  Writer out(look);
+  out.heading(fmt::format("Host {}", report.host.empty() ? "(no name)" : report.host), Paint::strong);
+  for (const std::string& line : report.classes) out.words(2, line);
+  for (const Skipped& one : report.skipped)
+    out.words(2, fmt::format("{}: not judged, {}", one.subject, one.reason));
+  for (const Severity severity : {Severity::critical, Severity::warning, Severity::info}) {
+    write_findings(out, report, severity);
+  }
+  write_not_checked(out, report);
+  write_passed(out, report, look.list_passed);
+  out.line();
+  out.words(0, "First: " + report.first_step());
+  return out.take();
+}
+
+}  // namespace rocetune::diagnose

@@ -1,0 +1,60 @@
+// One row of the rule table: what it says to people, which ports it applies to, and the judge.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "agent/diagnose/facts.h"
+
+namespace rocetune::diagnose {
+
+using JudgePort = Outcome (*)(const PortFacts&);
+// Called only when the port's counters were sampled and, unless the rule judges idle ports, it carried
+// traffic.
+using JudgeTraffic = Outcome (*)(const PortFacts&, const counters::PortDelta&);
+using JudgeHost = Outcome (*)(const HostFacts&);
+
+enum class Scope { host, port, traffic };
+
+// Where a rule has nothing to say; the engine then answers "not checked" for it.
+struct Gates {
+  bool infiniband_too = false;  // also holds on InfiniBand links
+  bool any_function = false;    // also judged on VFs and the host side of a DPU, which do not own the port
+  bool any_nic = false;         // rests on what the kernel defines, not on a NIC's semantics
+  bool idle_too = false;        // traffic rules: an idle port can be judged
+};
+
+struct Rule {
+  std::string_view id;         // docs/rules.md
+  std::string_view title;      // one line
+  std::string_view condition;  // what must hold
+  std::string_view why;
+  std::string_view needs;    // the facts it needs
+  std::string_view decided;  // how the verdict is reached
+  std::string_view fix;
+  std::string_view source;
+  Gates gates;
+  std::variant<JudgeHost, JudgePort, JudgeTraffic> judge;
+
+  Scope scope() const { return static_cast<Scope>(judge.index()); }
+};
+
+// The families, one file each, named after them.
+std::span<const Rule> link_rules();
+std::span<const Rule> gid_rules();
+std::span<const Rule> mtu_rules();
+std::span<const Rule> ownership_rules();
+std::span<const Rule> class_map_rules();
+std::span<const Rule> flow_control_rules();
+std::span<const Rule> buffers_rules();
+std::span<const Rule> ecn_rules();
+std::span<const Rule> pcie_rules();
+std::span<const Rule> traffic_rules();
+std::span<const Rule> drift_rules();
+std::span<const Rule> persistence_rules();
+
+// All rows in the order of causes: what stands earlier explains what stands later.
+std::span<const Rule* const> all_rules();
+
+}  // namespace rocetune::diagnose

@@ -1,0 +1,20 @@
+#include <vector>
+
+#include "agent/diagnose/rule.h"
+
+namespace rocetune::diagnose {
+
+std::span<const Rule* const> all_rules() {
+  static const std::vector<const Rule*> rules = [] {
+    std::vector<const Rule*> out;
+    for (const auto family : {ownership_rules(), link_rules(), pcie_rules(), gid_rules(), mtu_rules(),
+                              class_map_rules(), flow_control_rules(), buffers_rules(), ecn_rules(),
+                              traffic_rules(), drift_rules(), persistence_rules()}) {
+      for (const Rule& rule : family) out.push_back(&rule);
+    }
+    return out;
+  }();
+  return rules;
+}
+
+}  // namespace rocetune::diagnose

@@ -1,0 +1,131 @@
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "tools/rocetune/doctor.h"
+#include "tools/rocetune/subcommands.h"
+
+namespace rocetune::cli {
+namespace {
+
+// The longest that a person waits for a diagnosis.
+constexpr Duration kLongestWatch = seconds(600);
+
+// A flag whose text has a form of its own (units.h); CLI11's validators return what is wrong, or nothing.
+template <class Parse>
+CLI::Option* add_text(CLI::App& app, const std::string& flag, std::string& text, const std::string& help,
+                      const Parse& parse) {
+  return app.add_option(flag, text, help)
+      ->check(CLI::Validator(
+          [flag, parse](const std::string& given) {
+            const auto value = parse(given);
+            return value ? std::string() : flag + ": found " + given + ", allowed: " + value.error().allowed;
+          },
+          "", flag));
+}
+
+Parsed<Duration> parse_watch(std::string_view text) {
+  if (text == "0") return Duration(0);
+  auto span = parse_duration(text);
+  if (span && (*span < Duration(0) || *span > kLongestWatch)) {
+    return tl::unexpected(UnitError{std::string(text), "0 to " + to_text(kLongestWatch)});
+  }
+  return span;
+}
+
+struct Texts {
+  std::string dscp, priority, cnp_dscp, cnp_priority, watch_for = "2s", fail_on = "warning";
+};
+
+void declare_class(CLI::App& app, Texts& texts, DoctorCommand& command) {
+  const std::string group = "What RoCE is meant to use (else inferred, and said so)";
+  add_text(app, "--dscp", texts.dscp, "DSCP of RoCE data: 26, or af31", parse_dscp)->group(group);
+  add_text(app, "--priority", texts.priority, "its priority, the one with PFC", parse_priority)->group(group);
+  add_text(app, "--cnp-dscp", texts.cnp_dscp, "DSCP of CNPs", parse_dscp)->group(group);
+  add_text(app, "--cnp-priority", texts.cnp_priority, "their priority, without PFC", parse_priority)
+      ->group(group);
+  app.add_flag("--lossy", command.declared.lossy, "no PFC on purpose")->group(group);
+}
+
+// After parsing: every text was checked.
+void take_texts(const Texts& texts, DoctorCommand& command) {
+  diagnose::Intent& declared = command.declared;
+  const auto take = [&](const char* flag, const std::string& text, const auto& parse, auto& out) {
+    if (text.empty()) return;
+    out = parse(text).value();
+    declared.origin += (declared.origin.empty() ? "" : ", ") + std::string(flag);
+  };
+  take("--dscp", texts.dscp, parse_dscp, declared.dscp);
+  take("--priority", texts.priority, parse_priority, declared.priority);
+  take("--cnp-dscp", texts.cnp_dscp, parse_dscp, declared.cnp_dscp);
+  take("--cnp-priority", texts.cnp_priority, parse_priority, declared.cnp_priority);
+  if (declared.lossy) declared.origin += declared.origin.empty() ? "--lossy" : ", --lossy";
+  command.watch_for = parse_watch(texts.watch_for).value();
+  command.fail_on.reset();
+  for (const auto& [severity, name] : EnumNames<diagnose::Severity>::names) {
+    if (name == texts.fail_on) command.fail_on = severity;
+  }
+}
+
+}  // namespace
+
+void add_doctor(const Dispatch& dispatch) {
+  CLI::App* doctor = dispatch.app.add_subcommand(
+      "doctor", "findings with evidence, cause and fix: class map, flow control, ECN, MTU, GIDs, PCIe, loss");
+  doctor->footer(
+      "Changes nothing. Exit code 1 if something at or above --fail-on was found.\n\n"
+      "  rocetune doctor\n"
+      "  rocetune doctor --port eth0 --dscp 26 --priority 3 --watch-for 10s\n"
+      "  rocetune inspect --json > host.json; rocetune watch --record load.jsonl --count 30\n"
+      "  rocetune doctor --from host.json --recording load.jsonl --json | jq .findings\n"
+      "  rocetune doctor --explain PFC-6");
+  auto command = std::make_shared<DoctorCommand>();
+  auto texts = std::make_shared<Texts>();
+  doctor->add_option("--port", command->ports, "netdev to judge, may be repeated (default: every RoCE port)")
+      ->type_name("NAME");
+  CLI::Option* from =
+      doctor->add_option("--from", command->from, "judge what inspect --json printed, not this host")
+          ->type_name("FILE");
+  CLI::Option* recording =
+      doctor->add_option("--recording", command->recording, "with --from: counters that watch --record wrote")
+          ->type_name("FILE")
+          ->needs(from);
+  add_text(*doctor, "--watch-for", texts->watch_for, "sample counters for so long, 0 = not at all",
+           parse_watch)
+      ->type_name("TIME")
+      ->capture_default_str()
+      ->excludes(from);
+  doctor
+      ->add_option("--fail-on", texts->fail_on, "exit 1 at this severity: critical, warning, info, or never")
+      ->type_name("SEVERITY")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"critical", "warning", "info", "never"}));
+  doctor
+      ->add_option("--explain", command->explain,
+                   "what a rule says, why, and by which source; all of them: all")
+      ->type_name("RULE");
+  doctor->add_flag("--passed", command->list_passed, "list what passed, with its evidence");
+  declare_class(*doctor, *texts, *command);
+  doctor->add_flag("--json", command->common.json, "one JSON object");
+  doctor->add_option("--root", command->common.root, "read this tree instead of the host's /")
+      ->type_name("DIR")
+      ->excludes(from);
+  doctor
+      ->add_option("--config-dir", command->config_directory,
+                   "rules and tables of your own, in place of built-in ones")
+      ->type_name("DIR");
+  doctor->add_option("--colour", command->colour, "auto, always or never")
+      ->type_name("WHEN")
+      ->transform(
+          CLI::CheckedTransformer(std::map<std::string, ColourChoice>{{"auto", ColourChoice::automatic},
+                                                                      {"always", ColourChoice::always},
+                                                                      {"never", ColourChoice::never}}));
+  doctor->callback([=, &action = dispatch.action] {
+    action = [=] {
+      take_texts(*texts, *command);
+      return run_doctor(*command);
+    };
+  });
+}
+
+}  // namespace rocetune::cli

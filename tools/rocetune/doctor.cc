@@ -1,0 +1,186 @@
+#include "tools/rocetune/doctor.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "agent/counters/deltas.h"
+#include "agent/counters/live_readers.h"
+#include "agent/counters/record.h"
+#include "agent/diagnose/engine.h"
+#include "agent/diagnose/report_json.h"
+#include "agent/diagnose/report_text.h"
+#include "agent/diagnose/rule_text.h"
+#include "agent/host/host_reader.h"
+#include "dataplane/base/clock.h"
+#include "dataplane/base/file.h"
+
+namespace rocetune::cli {
+namespace {
+
+constexpr Bytes kHostFileLimit{64 << 20};
+constexpr int kWidestReport = 120;
+
+void put(std::FILE* stream, std::string_view text) { std::fwrite(text.data(), 1, text.size(), stream); }
+
+ExitCode complain(const Error& error) {
+  put(stderr, fmt::format("rocetune: {}\n", error.text()));
+  return ExitCode::bad_input;
+}
+
+// What is judged, and where it came from.
+struct Subject {
+  host::Host host;
+  std::optional<counters::Interval> interval;
+  std::vector<diagnose::Input> inputs;
+};
+
+std::optional<std::string> name_or_nothing(const std::string& name) {
+  return name.empty() ? std::nullopt : std::optional(name);
+}
+
+// A host as `inspect --json` printed it.
+Expected<Subject> read_saved_host(const std::string& path) {
+  const auto text = read_file(path, kHostFileLimit);
+  if (!text) return tl::unexpected(text.error().within("--from"));
+  auto host = host::host_from_json(*text, path);
+  if (!host) return tl::unexpected(host.error());
+  if (host->name.empty() && host->kernel.empty() && host->ports.empty()) {
+    return fail(ErrorKind::bad_input,
+                "{}: found JSON without a host, allowed: what rocetune inspect --json prints", path);
+  }
+  Subject out;
+  out.inputs = {{path, "rocetune-host", name_or_nothing(host->name), std::nullopt}};
+  out.host = std::move(*host);
+  return out;
+}
+
+// All of a record made by `watch --record` as one interval: neighbouring readings are joined, so that a
+// counter may wrap as often as it likes between the first and the last.
+Expected<counters::Interval> read_recorded_interval(const std::string& path, const counters::Schema& schema) {
+  std::optional<counters::Reading> previous;
+  std::optional<counters::Interval> whole;
+  const auto outcome = counters::read_record(path, schema, [&](const counters::Reading& reading) {
+    if (previous) {
+      counters::Interval next = counters::interval_between(schema, *previous, reading);
+      whole = whole ? counters::joined(*whole, next) : std::move(next);
+    }
+    previous = reading;
+    return true;
+  });
+  if (!outcome) return tl::unexpected(outcome.error());
+  if (!whole)
+    return fail(ErrorKind::bad_input, "{}: found fewer than two readings, allowed: two or more", path);
+  return std::move(*whole);
+}
+
+counters::Interval sample_live(const Subject& subject, const std::string& root, Duration watch_for,
+                               const counters::Schema& schema) {
+  SystemClock clock;
+  const host::HostFiles files(root);
+  counters::LiveSockets sockets(files);
+  counters::Sampler sampler(schema, counters::live_readers(subject.host, files, sockets, clock), clock);
+  const counters::Reading before = sampler.read();
+  clock.sleep_for(counters::Sampler::effective_interval(watch_for, before));
+  return counters::interval_between(schema, before, sampler.read());
+}
+
+Expected<Subject> read_live_host(const DoctorCommand& command, const host::NicTable& nics,
+                                 const counters::Schema& schema) {
+  auto host = host::read_host({.root = command.common.root}, nics);
+  if (!host) return tl::unexpected(host.error());
+  Subject out;
+  out.inputs = {{"", "live-host", name_or_nothing(host->name), std::nullopt}};
+  out.host = std::move(*host);
+  if (command.watch_for > Duration(0)) {
+    out.interval = sample_live(out, command.common.root, command.watch_for, schema);
+  }
+  return out;
+}
+
+Expected<Subject> read_subject(const DoctorCommand& command, const ConfigFiles& configs,
+                               const host::NicTable& nics) {
+  const auto schema = counters::Schema::load(configs);
+  if (!schema) return tl::unexpected(schema.error());
+  auto subject =
+      command.from.empty() ? read_live_host(command, nics, *schema) : read_saved_host(command.from);
+  if (!subject || command.recording.empty()) return subject;
+  auto interval = read_recorded_interval(command.recording, *schema);
+  if (!interval) return tl::unexpected(interval.error());
+  subject->interval = std::move(*interval);
+  subject->inputs.push_back({command.recording, "rocetune-counters", std::nullopt, std::nullopt});
+  return subject;
+}
+
+// Every port asked for must be there.
+Expected<> check_ports(const host::Host& host, const std::vector<std::string>& wanted) {
+  std::vector<std::string> names;
+  std::string list;
+  for (const host::Port& port : host.ports) {
+    names.push_back(port.name);
+    list += (list.empty() ? "" : ", ") + port.name;
+  }
+  std::vector<InputIssue> issues;
+  for (const std::string& name : wanted) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    issues.push_back({.place = {},
+                      .key = "--port",
+                      .found = name,
+                      .allowed = list.empty() ? "nothing: the host has no ports" : list,
+                      .nearest = nearest_name(name, names)});
+  }
+  if (issues.empty()) return {};
+  return tl::unexpected(bad_input(issues));
+}
+
+diagnose::ReportLook look_of(const DoctorCommand& command) {
+  diagnose::ReportLook look;
+  if (is_terminal(STDOUT_FILENO)) look.width = std::clamp(terminal_width(STDOUT_FILENO), 40, kWidestReport);
+  look.coloured = uses_colour(command.colour, STDOUT_FILENO);
+  look.list_passed = command.list_passed;
+  return look;
+}
+
+ExitCode explain(const std::string& id) {
+  if (id == "all") {
+    put(stdout, diagnose::rules_markdown());
+    return ExitCode::fine;
+  }
+  const auto text = diagnose::explain(id);
+  if (!text) return complain(text.error());
+  put(stdout, *text);
+  return ExitCode::fine;
+}
+
+}  // namespace
+
+ExitCode run_doctor(const DoctorCommand& command) {
+  if (!command.explain.empty()) return explain(command.explain);
+  const auto configs = command.config_directory.empty()
+                           ? Expected<ConfigFiles>(ConfigFiles())
+                           : ConfigFiles::with_directory(command.config_directory);
+  if (!configs) return complain(configs.error());
+  const auto nics = host::NicTable::load(*configs);
+  if (!nics) return complain(nics.error());
+  const auto policy = diagnose::load_policy(*configs, *nics);
+  if (!policy) return complain(policy.error());
+  const auto subject = read_subject(command, *configs, *nics);
+  if (!subject) return complain(subject.error());
+  if (auto known = check_ports(subject->host, command.ports); !known) return complain(known.error());
+
+  const diagnose::Report report =
+      diagnose::diagnose({subject->host, subject->interval ? &*subject->interval : nullptr, command.declared,
+                          *policy, command.ports});
+  if (command.common.json) {
+    const std::string& origin = command.from.empty() ? subject->host.name : command.from;
+    put(stdout, to_json_text(report, subject->inputs, facts_of(subject->host, origin)));
+  } else {
+    put(stdout, to_text(report, look_of(command)));
+  }
+  return command.fail_on && report.has_finding_at_least(*command.fail_on) ? ExitCode::findings
+                                                                          : ExitCode::fine;
+}
+
+}  // namespace rocetune::cli

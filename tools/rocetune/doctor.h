@@ -1,0 +1,32 @@
+// `rocetune doctor`: what its flags mean, without the flags.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/diagnose/finding.h"
+#include "agent/diagnose/roce_class.h"
+#include "dataplane/base/terminal.h"
+#include "tools/rocetune/command_line.h"
+
+namespace rocetune::cli {
+
+struct DoctorCommand {
+  CommonOptions common;
+  std::string config_directory;  // empty: only what is built in
+  std::string from;              // empty: the live host
+  std::string recording;         // counters of `watch --record`; empty: sampled live, or none
+  std::vector<std::string> ports;
+  diagnose::Intent declared;
+  Duration watch_for = seconds(2);  // of the live host; 0: no counters
+  std::optional<diagnose::Severity> fail_on = diagnose::Severity::warning;  // nothing: never
+  std::string explain;                                                      // empty: diagnose
+  bool list_passed = false;
+  ColourChoice colour = ColourChoice::automatic;
+};
+
+// Prints the report. findings: something at or above fail_on was found.
+ExitCode run_doctor(const DoctorCommand& command);
+
+}  // namespace rocetune::cli
