@@ -116,28 +116,6 @@ auto find_port(Ports& ports, std::string_view name) {
   return std::ranges::find_if(ports, [&](const auto& port) { return port.port == name; });
 }
 
-Observed<std::uint64_t> sum(const Observed<std::uint64_t>& a, const Observed<std::uint64_t>& b) {
-  if (!a) return a;
-  if (!b) return b;
-  if (*a > std::numeric_limits<std::uint64_t>::max() - *b) return failed("the sum leaves 64 bits");
-  return *a + *b;
-}
-
-// Elapsed times add up only if the source was read in both halves.
-Duration sum(Duration a, Duration b) { return a.is_zero() || b.is_zero() ? Duration() : a + b; }
-
-PortDelta joined(const PortDelta& earlier, const PortDelta& later) {
-  PortDelta out = later;
-  out.elapsed = sum(earlier.elapsed, later.elapsed);
-  out.rdma_elapsed = sum(earlier.rdma_elapsed, later.rdma_elapsed);
-  out.dcb_elapsed = sum(earlier.dcb_elapsed, later.dcb_elapsed);
-  for (auto& [id, increment] : out.increments) {
-    const auto first = earlier.increments.find(id);
-    if (first != earlier.increments.end()) increment = sum(first->second, increment);
-  }
-  return out;
-}
-
 }  // namespace
 
 Observed<std::uint64_t> increase(std::uint64_t before, std::uint64_t after, int width_bits,
@@ -193,15 +171,6 @@ Interval interval_between(const Schema& schema, const Reading& before, const Rea
 
 Interval interval_between(const Schema& schema, const Sample& before, const Sample& after) {
   return interval_between(schema, to_reading(schema, before), to_reading(schema, after));
-}
-
-Interval joined(const Interval& earlier, const Interval& later) {
-  Interval out{earlier.from_unix_ns, later.until_unix_ns, earlier.elapsed + later.elapsed, {}};
-  for (const PortDelta& port : later.ports) {
-    const auto first = find_port(earlier.ports, port.port);
-    if (first != earlier.ports.end()) out.ports.push_back(joined(*first, port));
-  }
-  return out;
 }
 
 }  // namespace rocetune::counters

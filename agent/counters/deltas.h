@@ -27,8 +27,4 @@ Interval interval_between(const Schema& schema, const Reading& before, const Rea
 // The same from samples: replayed, pasted, from a snapshot. Their raw maps count, not their values.
 Interval interval_between(const Schema& schema, const Sample& before, const Sample& after);
 
-// Two intervals that meet, `later` right after `earlier`, as one. A counter known in only one of them is
-// absent in the sum; levels are the later one's. Ports present in both.
-Interval joined(const Interval& earlier, const Interval& later);
-
 }  // namespace rocetune::counters

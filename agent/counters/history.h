@@ -1,47 +1,61 @@
-// The recent past, bounded: the newest intervals as they came, older ones joined into longer ones, the oldest
-// forgotten. What an always-on agent can afford to remember.
+// The recent past, bounded: every reading for a while, then one of many, then nothing. What an always-on
+// agent can afford to remember: readings are reduced to the counters of the schema, about 1.5 kB a port, and
+// the increase over any span is the difference of two of them.
 #pragma once
 
 #include <cstddef>
 #include <deque>
+#include <map>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "agent/counters/model.h"
+#include "agent/counters/reading.h"
 
 namespace rocetune::counters {
 
 class History {
  public:
-  // One resolution: up to `capacity` intervals, each made of `joins` of the finer tier's. Coarser tiers
-  // follow finer ones; the first tier's `joins` is 1.
+  // Keeps up to `capacity` readings, one of every `keep_each` that came.
   struct Tier {
     std::size_t capacity = 0;
-    std::size_t joins = 1;
+    std::size_t keep_each = 1;
   };
-  // `tiers`: at least one; capacity and joins at least 1. 600 × as it comes, then 360 × 100 of them: at ten
-  // samples a second, a minute in full and an hour by tens of seconds.
-  explicit History(std::vector<Tier> tiers = {{600, 1}, {360, 100}});
+  // Finest tier first, its keep_each is 1; all numbers at least 1. The default, at ten readings a second: a
+  // minute in full and an hour by tens of seconds. The schema must outlive the history.
+  explicit History(const Schema& schema, std::vector<Tier> tiers = {{600, 1}, {360, 100}});
 
-  // Intervals come in order of time. A gap or an overlap (the sampler was restarted) starts every unfinished
-  // joined interval anew: nothing is ever joined across it.
-  void add(const Interval& interval);
+  // Readings come in order of time; one that does not (the sampler was restarted) makes all before it useless
+  // and is kept alone.
+  void add(const Reading& reading);
 
   std::size_t tier_count() const { return tiers_.size(); }
-  // Complete intervals of one tier, oldest first.
-  const std::deque<Interval>& tier(std::size_t index) const { return tiers_.at(index).kept; }
-  // The newest `count` intervals of the finest tier as one; nothing if there are fewer, or a gap among them.
-  std::optional<Interval> last(std::size_t count) const;
+  // Oldest first, reduced.
+  const std::deque<Reading>& tier(std::size_t index) const { return tiers_.at(index).kept; }
+  // What happened in the last `span` (or a little more, by the grain of what is kept): up to the newest
+  // reading, from the youngest one that is at least so much older. Nothing if that is further back than is
+  // remembered.
+  std::optional<Interval> last(Duration span) const;
 
  private:
   struct Level {
     Tier tier;
-    std::deque<Interval> kept;
-    std::optional<Interval> pending;  // `parts` of tier.joins
-    std::size_t parts = 0;
+    std::deque<Reading> kept;
   };
-  void add_to(std::size_t level, const Interval& interval);
+  // How readings with one layout lose what no counter of the schema stands in.
+  struct Reduction {
+    std::shared_ptr<const Layout> of;
+    std::array<std::shared_ptr<const NameList>, kSourceCount> names;
+    std::array<std::vector<std::size_t>, kSourceCount> indexes;  // into the full block
+    std::shared_ptr<const Layout> layout;                        // of the reduced blocks
+  };
+  PortReading reduced(const PortReading& port);
 
+  const Schema& schema_;
   std::vector<Level> tiers_;
+  std::map<std::string, Reduction> reductions_;  // by port
+  std::size_t added_ = 0;
 };
 
 }  // namespace rocetune::counters

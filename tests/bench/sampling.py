@@ -123,7 +123,7 @@ def main():
           f"{result['rounds']} rounds of {result['ticks_per_round']} readings; median (least to most), "
           "user and system time together:")
     for key, name in (("sampling", "rocetune, sampling"),
-                      ("sampling_and_deltas", "rocetune, sampling, deltas, history"),
+                      ("sampling_and_history", "rocetune, sampling, history, last second"),
                       ("system_calls_alone", "  of which the 480 system calls")):
         r = result[key]
         line(name, r["median_percent_of_core"], r["least_percent_of_core"], r["most_percent_of_core"])

@@ -18,7 +18,6 @@
 #include <fstream>
 #include <vector>
 
-#include "agent/counters/deltas.h"
 #include "agent/counters/history.h"
 #include "agent/counters/live_readers.h"
 #include "dataplane/base/file.h"
@@ -133,19 +132,21 @@ struct Bench {
     sampler.emplace(schema, std::move(ports), clock);
   }
 
-  // Percent of one core over `ticks` at 10 Hz. With deltas: also subtracts and remembers, as the agent does.
-  double percent_of_core(int ticks, bool with_deltas) {
-    History history;
-    Reading before = sampler->read();
+  // Percent of one core over `ticks` at 10 Hz. With history: also remembers each reading and works out the
+  // last second once a second, as an agent does.
+  double percent_of_core(int ticks, bool with_history) {
+    History history(schema);
+    (void)sampler->read();
     const Instant begin = clock.now();
     const double cpu = cpu_seconds();
     Instant next = begin;
     for (int tick = 0; tick < ticks; ++tick) {
       next = next + kInterval;
       clock.sleep_until(next);
-      Reading after = sampler->read();
-      if (with_deltas) history.add(interval_between(schema, before, after));
-      before = std::move(after);
+      const Reading reading = sampler->read();
+      if (!with_history) continue;
+      history.add(reading);
+      if (tick % 10 == 9) (void)history.last(seconds(1));
     }
     return 100 * (cpu_seconds() - cpu) / (clock.now() - begin).seconds();
   }
@@ -204,17 +205,17 @@ int main(int argc, char** argv) {
   write_tree(argv[1], schema);
   Bench bench(schema, argv[1]);
   const std::vector<Descriptor> files = open_files(argv[1]);
-  std::vector<double> sampling, with_deltas, calls;
+  std::vector<double> sampling, with_history, calls;
   for (int round = 0; round < rounds; ++round) {
     sampling.push_back(bench.percent_of_core(ticks, false));
-    with_deltas.push_back(bench.percent_of_core(ticks, true));
+    with_history.push_back(bench.percent_of_core(ticks, true));
     calls.push_back(bench.percent_of_core_by_calls(ticks, files));
   }
   JsonWriter out(JsonWriter::Style::compact);
   out.begin_object().member("nics", kNics).member("ethtool_statistics_per_nic", kEthtoolStatistics);
   out.member("hw_counters_per_nic", kHwCounters).member("rounds", rounds).member("ticks_per_round", ticks);
   write_rounds(out, "sampling", sampling);
-  write_rounds(out, "sampling_and_deltas", with_deltas);
+  write_rounds(out, "sampling_and_history", with_history);
   write_rounds(out, "system_calls_alone", calls);
   out.end_object();
   std::printf("%s\n", out.take().c_str());

@@ -217,31 +217,5 @@ TEST(Deltas, OnlyPortsThatAreInBothReadings) {
   EXPECT_EQ(interval_between(schema(), before, after).ports.size(), 1u);
 }
 
-// ---- joining ----
-
-TEST(Joined, IncrementsAndTimesAddUp) {
-  const auto at = [](int t, std::uint64_t bytes) {
-    return sample(port_sample("mlx5", seconds(t), {{"tx_prio3_bytes", bytes}}));
-  };
-  const Interval both = joined(interval_between(schema(), at(1, 10), at(2, 15)),
-                               interval_between(schema(), at(2, 15), at(4, 40)));
-  EXPECT_EQ(both.ports[0].increment("tx_bytes", Priority(3)), 30u);
-  EXPECT_EQ(both.ports[0].elapsed, seconds(3));
-  EXPECT_EQ(both.elapsed, seconds(3));
-  EXPECT_EQ(both.from_unix_ns, at(1, 0).taken_unix_ns);
-  EXPECT_EQ(both.until_unix_ns, at(4, 0).taken_unix_ns);
-}
-
-TEST(Joined, UnknownInOneHalfIsUnknown) {
-  const auto with = [](int t, std::uint64_t frames) {
-    return sample(port_sample("mlx5", seconds(t), {{"rx_prio3_pause", frames}}));
-  };
-  const Sample without = sample(port_sample("mlx5", seconds(3), {{"x", 1}}));
-  const Interval both = joined(interval_between(schema(), with(1, 1), with(2, 5)),
-                               interval_between(schema(), with(2, 5), without));
-  EXPECT_EQ(both.ports[0].increment("rx_pause_frames", Priority(3)), std::nullopt);
-  EXPECT_THAT(why(both.ports[0], "rx_pause_frames", Priority(3)), HasSubstr("vanished"));
-}
-
 }  // namespace
 }  // namespace rocetune::counters

@@ -12,7 +12,7 @@ import urllib.request
 import lab
 from lab import REPO, expect, expect_equal, run, wait_until
 
-TIMEOUT_S = 400
+TIMEOUT_S = 900
 
 
 def lines_of(text):
