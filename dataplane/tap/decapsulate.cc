@@ -9,10 +9,18 @@ using namespace wire;
 
 constexpr int kMaxWrappings = 4;
 
-std::optional<InnerFrame> of_ethernet(ConstBytes frame) {
+bool read_ethernet(ConstBytes frame, InnerFrame& out) {
   const auto header = EthernetHeader::parse(frame);
-  if (!header) return std::nullopt;
-  return InnerFrame{.ethernet = *header, .type = header->type, .payload = frame.subspan(header->size())};
+  if (!header) return false;
+  out.ethernet = *header;
+  out.type = header->type;
+  out.payload = frame.subspan(header->size());
+  return true;
+}
+std::optional<InnerFrame> of_ethernet(ConstBytes frame) {
+  InnerFrame inner;
+  if (!read_ethernet(frame, inner)) return std::nullopt;
+  return inner;
 }
 
 // Cooked captures keep VLAN tags behind their header.
@@ -27,7 +35,7 @@ std::optional<InnerFrame> of_cooked(std::uint16_t type, ConstBytes rest) {
 std::optional<InnerFrame> of_link(LinkType link, ConstBytes frame) {
   switch (link) {
     case LinkType::ethernet:
-      return of_ethernet(frame);
+      break;  // read in place
     case LinkType::linux_cooked:
       if (frame.size() < 16) return std::nullopt;
       return of_cooked(load16(frame, 14), frame.subspan(16));
@@ -120,7 +128,6 @@ bool may_be_wrapped(const InnerFrame& frame) {
 }
 
 std::optional<InnerFrame> unwrapped(const InnerFrame& frame) {
-  if (!may_be_wrapped(frame)) return std::nullopt;
   const auto ip = ip_payload(frame.type, frame.payload);
   if (!ip) return std::nullopt;
   if (ip->protocol == ip_protocol::kGre) return of_gre(ip->bytes);
@@ -134,15 +141,21 @@ std::optional<InnerFrame> unwrapped(const InnerFrame& frame) {
 
 }  // namespace
 
-std::optional<InnerFrame> decapsulate(LinkType link, ConstBytes frame) {
-  std::optional<InnerFrame> inner = of_link(link, frame);
-  for (int i = 0; inner && i < kMaxWrappings; ++i) {
-    std::optional<InnerFrame> next = unwrapped(*inner);
-    if (!next) break;
-    next->wrapping |= inner->wrapping;
-    inner = next;
+bool decapsulate(LinkType link, ConstBytes frame, InnerFrame& out) {
+  if (link == LinkType::ethernet) {
+    if (!read_ethernet(frame, out)) return false;
+  } else {
+    const std::optional<InnerFrame> outer = of_link(link, frame);
+    if (!outer) return false;
+    out = *outer;
   }
-  return inner;
+  for (int i = 0; i < kMaxWrappings && may_be_wrapped(out); ++i) {
+    std::optional<InnerFrame> next = unwrapped(out);
+    if (!next) break;
+    next->wrapping |= out.wrapping;
+    out = *next;
+  }
+  return true;
 }
 
 }  // namespace rocetune::tap

@@ -25,8 +25,9 @@ struct InnerFrame {
   std::uint8_t wrapping = 0;                     // Wrapping bits met on the way
 };
 
-// None if the frame is too short for its link header. Takes off at most four wrappings; a wrapping that
-// cannot be read is left on, and its outer packet is the answer.
-std::optional<InnerFrame> decapsulate(LinkType link, wire::ConstBytes frame);
+// False if the frame is too short for its link header. Takes off at most four wrappings; a wrapping that
+// cannot be read is left on, and its outer packet is the answer. Fills in place: this is done for every
+// frame.
+bool decapsulate(LinkType link, wire::ConstBytes frame, InnerFrame& out);
 
 }  // namespace rocetune::tap

@@ -44,22 +44,22 @@ void Observer::observe(LinkType link, ConstBytes frame, std::uint32_t original_s
   ++frames_;
   if (!first_ || now < *first_) first_ = now;
   last_ = std::max(last_, now);
-  const std::optional<InnerFrame> inner = decapsulate(link, frame);
-  if (!inner) return;
-  for (std::size_t i = 0; inner->wrapping >> i != 0; ++i) wrapped_[i] += inner->wrapping >> i & 1;
-  switch (inner->type) {
+  InnerFrame inner;
+  if (!decapsulate(link, frame, inner)) return;
+  for (std::size_t i = 0; inner.wrapping >> i != 0; ++i) wrapped_[i] += inner.wrapping >> i & 1;
+  switch (inner.type) {
     case ether_type::kIpv4:
     case ether_type::kIpv6:
     case ether_type::kRoceV1:
-      on_roce(*inner, original_size, now);
+      on_roce(inner, original_size, now);
       break;
     case ether_type::kMacControl:
-      on_mac_control(*inner, now);
+      on_mac_control(inner, now);
       break;
     case ether_type::kLldp:
       ++lldp_;
-      if (const auto lldp = parse_lldp(inner->payload); lldp && inner->ethernet) {
-        neighbours_.on_lldp(inner->ethernet->source, *lldp);
+      if (const auto lldp = parse_lldp(inner.payload); lldp && inner.ethernet) {
+        neighbours_.on_lldp(inner.ethernet->source, *lldp);
       }
       break;
     default:
@@ -171,16 +171,21 @@ void Observer::answer(StreamTable::Index index, const RocePacket& packet, Instan
 // it counts, unless there is no choice; sequence numbers start at random, so chance agreement is rare.
 std::optional<StreamTable::Index> Observer::peer_of(StreamTable::Index index, const RocePacket& packet) {
   constexpr int kNeeded = 2;
-  constexpr std::size_t kMaxTried = 64;
+  // Beyond these the search would cost more than the pair is worth: directions between two hosts, and answers
+  // of one direction after which only every 64th is tried.
+  constexpr std::size_t kMaxCandidates = 4096;
+  constexpr std::uint32_t kMaxAttempts = 64;
   Stream& answering = streams_[index];
   if (answering.peer) return answering.peer;
+  const std::uint32_t attempt = answering.pairing_attempts++;
+  if (attempt >= kMaxAttempts && attempt % kMaxAttempts != 0) return std::nullopt;
   // Of a NAK the last packet before the one it asks for was sent for sure.
   const auto aeth = packet.aeth();
   const bool is_nak = aeth && aeth->kind() != AckKind::ack;
   const Psn psn = is_nak ? packet.bth.psn - 1 : packet.bth.psn;
   std::optional<StreamTable::Index> found;
-  std::size_t tried = 0;
   const auto& candidates = streams_.between(packet.destination, packet.source);
+  if (candidates.size() > kMaxCandidates) return std::nullopt;
   std::size_t with_data = 0;
   for (const StreamTable::Index i : candidates) {
     const Stream& stream = streams_[i];
@@ -188,7 +193,7 @@ std::optional<StreamTable::Index> Observer::peer_of(StreamTable::Index index, co
     if (!stream.has_data()) continue;
     ++with_data;
     if (stream.peer || !stream.has_request(psn)) continue;
-    if (++tried > kMaxTried || found) return std::nullopt;  // not decided by this one
+    if (found) return std::nullopt;  // not decided by this one
     found = i;
   }
   if (!found) return std::nullopt;

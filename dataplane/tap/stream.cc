@@ -41,7 +41,7 @@ bool Stream::on_packet(const wire::RocePacket& packet, std::int64_t frame_size, 
   last_ = now;
   ++packets_;
   bytes_ += frame_size;
-  ++opcodes_[packet.bth.opcode];
+  count_opcode(packet.bth.opcode);
   if (is_cnp) {
     ++cnps_;
     return false;
@@ -83,6 +83,16 @@ bool Stream::on_packet(const wire::RocePacket& packet, std::int64_t frame_size, 
     on_request(packet, now);
   }
   return again && (info.service == wire::Service::rc || info.service == wire::Service::uc);
+}
+
+void Stream::count_opcode(std::uint8_t opcode) {
+  for (auto& [known, count] : opcodes_) {
+    if (known == opcode) {
+      ++count;
+      return;
+    }
+  }
+  opcodes_.emplace_back(opcode, 1);
 }
 
 void Stream::learn_mtu(const wire::RocePacket& packet) {
@@ -210,10 +220,9 @@ QueuePairFacts Stream::facts(Instant start) const {
                    .rtt = rtt_.summary(),
                    .cnp_reaction = cnp_reaction_.summary()};
   if (peer) f.peer = *peer;
-  for (std::size_t i = 0; i < opcodes_.size(); ++i) {
-    if (opcodes_[i] == 0) continue;
-    const wire::OpcodeInfo& info = wire::info_of(static_cast<std::uint8_t>(i));
-    f.opcodes[info.is_valid() ? std::string(info.name) : fmt::format("opcode 0x{:02x}", i)] = opcodes_[i];
+  for (const auto& [opcode, count] : opcodes_) {
+    const wire::OpcodeInfo& info = wire::info_of(opcode);
+    f.opcodes[info.is_valid() ? std::string(info.name) : fmt::format("opcode 0x{:02x}", opcode)] += count;
     // CNPs do not tell the service; anything else does.
     if (info.is_valid() && (f.service.empty() || f.service == "CNP")) f.service = to_text(info.service);
   }

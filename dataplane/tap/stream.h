@@ -5,6 +5,8 @@
 #include <array>
 #include <deque>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "dataplane/tap/facts.h"
 #include "dataplane/tap/latency_histogram.h"
@@ -47,6 +49,7 @@ class Stream {
   std::optional<std::uint32_t> peer;
   std::optional<std::uint32_t> candidate;
   int confirmations = 0;
+  std::uint32_t pairing_attempts = 0;
 
   QueuePairFacts facts(Instant start) const;
 
@@ -63,6 +66,7 @@ class Stream {
   };
   static constexpr std::size_t kMaxPending = 4096;
 
+  void count_opcode(std::uint8_t opcode);
   void on_request(const wire::RocePacket& packet, Instant now);
   void on_message_part(const wire::RocePacket& packet, Instant now);
   void close_message(wire::Psn last, bool is_read);
@@ -94,9 +98,9 @@ class Stream {
   std::uint16_t first_port_ = 0;
   std::int64_t ports_ = 0;
   std::int64_t data_packets_ = 0;
-  std::array<std::int64_t, 256> opcodes_{};
-  std::array<std::int64_t, 8> naks_{};    // by AckKind
-  std::array<std::int64_t, 33> sizes_{};  // messages by bit width
+  std::vector<std::pair<std::uint8_t, std::int64_t>> opcodes_;  // a handful: searched in order
+  std::array<std::int64_t, 8> naks_{};                          // by AckKind
+  std::array<std::int64_t, 33> sizes_{};                        // messages by bit width
   std::int64_t packets_ = 0, bytes_ = 0, payload_ = 0, ce_ = 0, cnps_ = 0, acks_ = 0;
   std::int64_t retransmitted_ = 0, retransmitted_bytes_ = 0, unseen_ = 0;
   std::int64_t messages_ = 0, messages_bytes_ = 0, largest_ = 0;

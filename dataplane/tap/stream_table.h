@@ -25,7 +25,8 @@ class StreamTable {
   // All streams from one address to another, oldest first.
   const std::vector<Index>& between(const wire::IpAddress& source, const wire::IpAddress& destination) const;
 
-  static constexpr Index kMaxStreams = 1'000'000;
+  // About 1.5 kB each: a capture made to fill memory stops here.
+  static constexpr Index kMaxStreams = 200'000;
 
  private:
   static std::uint64_t hash(const StreamKey& key);

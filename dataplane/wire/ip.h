@@ -18,6 +18,14 @@ struct IpAddress {
   bool is_v4() const;
   std::uint32_t v4_value() const;  // host order; is_v4() must hold
   friend constexpr auto operator<=>(const IpAddress&, const IpAddress&) = default;
+  // Two words instead of a call of memcmp: compared for every packet.
+  friend bool operator==(const IpAddress& a, const IpAddress& b) {
+    std::array<std::uint64_t, 2> x;
+    std::array<std::uint64_t, 2> y;
+    std::memcpy(x.data(), a.octets.data(), 16);
+    std::memcpy(y.data(), b.octets.data(), 16);
+    return ((x[0] ^ y[0]) | (x[1] ^ y[1])) == 0;
+  }
 };
 std::string to_text(const IpAddress&);  // "192.0.2.1", "2001:db8::1" (RFC 5952)
 

@@ -32,8 +32,12 @@ Frame udp(std::uint16_t port, const Frame& payload) {
   return header + payload;
 }
 
+std::optional<InnerFrame> inner_of(LinkType link, wire::ConstBytes frame) {
+  InnerFrame inner;
+  return decapsulate(link, frame, inner) ? std::optional(inner) : std::nullopt;
+}
 void expect_inner(LinkType link, const Frame& frame, std::uint8_t wrapping) {
-  const auto inner = decapsulate(link, frame);
+  const auto inner = inner_of(link, frame);
   ASSERT_TRUE(inner);
   EXPECT_EQ(inner->type, ether_type::kIpv4);
   EXPECT_EQ(inner->wrapping, wrapping);
@@ -90,7 +94,7 @@ TEST(Decapsulate, AMirrorOfATunnel) {
 
 TEST(Decapsulate, WhatCannotBeTakenOffStaysOn) {
   const Frame pptp = kOuterEthernet + ipv4(47, from_hex("2001 880b 00000000"));
-  const auto inner = decapsulate(LinkType::ethernet, pptp);
+  const auto inner = inner_of(LinkType::ethernet, pptp);
   ASSERT_TRUE(inner);
   EXPECT_EQ(inner->wrapping, 0);
   EXPECT_EQ(inner->payload.size(), pptp.size() - 14);
@@ -99,7 +103,7 @@ TEST(Decapsulate, WhatCannotBeTakenOffStaysOn) {
 TEST(Decapsulate, NestingEnds) {
   Frame frame = kInnerIp;
   for (int i = 0; i < 20; ++i) frame = ipv4(47, from_hex("0000 0800") + frame);
-  EXPECT_TRUE(decapsulate(LinkType::raw_ip, frame));
+  EXPECT_TRUE(inner_of(LinkType::raw_ip, frame));
 }
 
 TEST(Decapsulate, EveryCutIsHarmless) {
@@ -109,10 +113,10 @@ TEST(Decapsulate, EveryCutIsHarmless) {
   for (const LinkType link :
        {LinkType::ethernet, LinkType::linux_cooked, LinkType::linux_cooked_v2, LinkType::raw_ip}) {
     for (std::size_t size = 0; size < frame.size(); ++size) {
-      (void)decapsulate(link, wire::ConstBytes(frame).first(size));
+      (void)inner_of(link, wire::ConstBytes(frame).first(size));
     }
   }
-  EXPECT_FALSE(decapsulate(LinkType::ethernet, wire::ConstBytes(frame).first(13)));
+  EXPECT_FALSE(inner_of(LinkType::ethernet, wire::ConstBytes(frame).first(13)));
 }
 
 }  // namespace
