@@ -32,11 +32,12 @@ from lab_state import capture, diff, expect_same_state, pause, pfc_prevention_to
 STATE_DIR = pathlib.Path("/var/lib/rocetune")
 REPO = pathlib.Path(__file__).resolve().parent.parent.parent
 SHARE = pathlib.Path("/run/vmlab")
+BUILD = pathlib.Path(os.environ.get("ROCETUNE_BUILD_DIR", REPO / "build"))  # the harness hands the host's on
 
 
 def rocetune(*arguments, check=True, timeout=120, env=None):
-  """Runs the freshly built build/rocetune."""
-  return run([REPO / "build" / "rocetune", *arguments], check=check, timeout=timeout, env=env)
+  """Runs the freshly built program: build/rocetune, or that of $ROCETUNE_BUILD_DIR."""
+  return run([BUILD / "rocetune", *arguments], check=check, timeout=timeout, env=env)
 
 
 # ---- addresses, namespaces, software RoCE ----

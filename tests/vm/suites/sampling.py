@@ -10,7 +10,7 @@ import socket
 import urllib.request
 
 import lab
-from lab import REPO, expect, expect_equal, run, wait_until
+from lab import BUILD, expect, expect_equal, run, wait_until
 
 TIMEOUT_S = 900
 
@@ -29,7 +29,7 @@ class Watching:
   """A watch beside the test; lines() are those so far, stop() ends it as Ctrl-C does."""
 
   def __init__(self, *arguments, interval="100ms"):
-    self._command = [REPO / "build" / "rocetune", "watch", "--json", "--interval", interval, *arguments]
+    self._command = [BUILD / "rocetune", "watch", "--json", "--interval", interval, *arguments]
 
   def __enter__(self):
     self._file = pathlib.Path("/tmp/watching.jsonl")
@@ -242,7 +242,7 @@ def test_a_port_that_goes_away_is_absent_and_comes_back():
 def test_bad_usage():
   for arguments, says in ((["--interval", "100"], "100ms"), (["--interval", "5h"], "3600s"),
                           (["--port", "eth77"], "did you mean"), (["--replay", "/nowhere"], "/nowhere")):
-    done = run([REPO / "build" / "rocetune", "watch", "--count", "1", *arguments], check=False)
+    done = run([BUILD / "rocetune", "watch", "--count", "1", *arguments], check=False)
     expect_equal(done.code, 2, f"exit code of {arguments}: {done.stderr}")
     if says != "did you mean":
       expect(says in done.stderr, f"{arguments} said {done.stderr!r}")
