@@ -207,16 +207,17 @@ Outcome judge_shares(const PortFacts& facts) {
 
 constexpr Rule kRules[] = {
     {.id = "PFC-3",
-     .title = "Lossless buffers hold their headroom",
+     .title = "The lossless buffer holds its headroom",
      .condition =
-         "Every receive buffer of a PFC priority is at least the headroom of speed, MTU and cable, plus one "
+         "The receive buffer of the RoCE priority is at least the headroom of speed, MTU and cable, plus one "
          "largest packet and one cell.",
      .why =
          "What is on the wire when Xoff leaves still arrives; without room it is dropped although PFC works.",
-     .needs = "PFC with the cable length, port buffers, link speed, MTU and largest MTU.",
-     .decided = "mlx5: (301 + 2.16 m) * Gb/s + 2.72 MTU, as its driver computes. With PFC off everywhere "
-                "only a buffer "
-                "that is set apart for the RoCE priority is judged.",
+     .needs = "PFC with the cable length, port buffers, link speed, MTU and largest MTU; the RoCE class.",
+     .decided = "mlx5: (301 + 2.16 m) * Gb/s + 2.72 MTU, as its driver computes. Without PFC only a buffer "
+                "that is set "
+                "apart for the RoCE priority is judged; buffers of other PFC priorities are MAP-3's and "
+                "MAP-7's matter.",
      .fix = "Enlarge the buffer within the port's total; taken from what is free, then from lossy buffer 0.",
      .source = "Linux mlx5/core/en/port_buffer.c",
      .gates = {},

@@ -134,21 +134,16 @@ void write_not_checked(Writer& out, const Report& report) {
 void write_passed(Writer& out, const Report& report, bool list) {
   out.line();
   out.heading(fmt::format("PASSED ({})", report.passed.size()), Paint::good);
-  std::vector<std::string> order;
-  std::map<std::string, std::vector<std::string>> subjects_of;
-  for (const Passed& one : report.passed) {
-    auto& subjects = subjects_of[one.rule];
-    if (subjects.empty()) order.push_back(one.rule);
-    subjects.push_back(one.subject);
-  }
-  if (!list) {
-    if (!order.empty()) out.words(2, joined(order));
+  if (list) {
+    for (const Passed& one : report.passed) {
+      out.line(fmt::format("  {}  {}", one.rule, one.subject));
+      out.table(4, one.evidence);
+    }
     return;
   }
-  for (const Passed& one : report.passed) {
-    out.line(fmt::format("  {}  {}", one.rule, one.subject));
-    out.table(4, one.evidence);
-  }
+  std::map<std::string, std::vector<std::string>> rules_of;  // by subject
+  for (const Passed& one : report.passed) rules_of[one.subject].push_back(one.rule);
+  for (const auto& [subject, rules] : rules_of) out.words(2, fmt::format("{}: {}", subject, joined(rules)));
 }
 
 }  // namespace

@@ -175,7 +175,7 @@ ExitCode run_doctor(const DoctorCommand& command) {
                           *policy, command.ports});
   if (command.common.json) {
     const std::string& origin = command.from.empty() ? subject->host.name : command.from;
-    put(stdout, to_json_text(report, subject->inputs, facts_of(subject->host, origin)));
+    put(stdout, to_json_text(report, subject->inputs, diagnose::facts_of(subject->host, origin)));
   } else {
     put(stdout, to_text(report, look_of(command)));
   }
