@@ -57,23 +57,17 @@ Expected<Subject> read_saved_host(const std::string& path) {
   return out;
 }
 
-// All of a record made by `watch --record` as one interval: neighbouring readings are joined, so that a
-// counter may wrap as often as it likes between the first and the last.
+// From the first to the last reading of a record made by `watch --record`.
 Expected<counters::Interval> read_recorded_interval(const std::string& path, const counters::Schema& schema) {
-  std::optional<counters::Reading> previous;
-  std::optional<counters::Interval> whole;
+  std::optional<counters::Reading> first, last;
   const auto outcome = counters::read_record(path, schema, [&](const counters::Reading& reading) {
-    if (previous) {
-      counters::Interval next = counters::interval_between(schema, *previous, reading);
-      whole = whole ? counters::joined(*whole, next) : std::move(next);
-    }
-    previous = reading;
+    (first ? last : first) = reading;
     return true;
   });
   if (!outcome) return tl::unexpected(outcome.error());
-  if (!whole)
+  if (!last)
     return fail(ErrorKind::bad_input, "{}: found fewer than two readings, allowed: two or more", path);
-  return std::move(*whole);
+  return counters::interval_between(schema, *first, *last);
 }
 
 counters::Interval sample_live(const Subject& subject, const std::string& root, Duration watch_for,
