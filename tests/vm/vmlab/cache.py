@@ -3,6 +3,7 @@
 Everything lies under one directory shared by all checkouts of a user:
 
   kernel/<abi>/        vmlinuz, lib/modules and usr/src of one pinned Debian kernel, unpacked, never installed
+  vmlinux/<abi>/       the same kernel, uncompressed
   module/<abi>-<hash>/ mlx5_testnic.ko built from the sources with that hash
   initramfs/<hash>.cpio
 
@@ -13,6 +14,7 @@ simultaneous runs do the work.
 import contextlib
 import fcntl
 import hashlib
+import lzma
 import os
 import pathlib
 import shutil
@@ -129,6 +131,30 @@ def _relocate(scratch, abi):
     if link.is_symlink():
       link.unlink()
     link.symlink_to(os.path.relpath(target, modules))
+
+
+def boot_kernel():
+  """The kernel as QEMU is to load it: uncompressed, by its PVH entry, or Debian's vmlinuz when that is not to be had.
+
+  Inflating vmlinuz (xz) costs an emulated CPU as much as all the rest of the boot.
+  """
+  packed = kernel() / "boot" / f"vmlinuz-{kernel_version()}"
+  path = root() / "vmlinux" / kernel_abi()
+  if path.is_dir():
+    return path / "vmlinux"
+  data = packed.read_bytes()
+  start = data.find(b"\xfd7zXZ\0")
+  try:
+    image = lzma.LZMADecompressor(lzma.FORMAT_XZ).decompress(data[start:]) if start >= 0 else b""
+  except lzma.LZMAError:
+    image = b""
+  if not image.startswith(b"\x7fELF"):
+    return packed
+  with _locked():
+    if not path.is_dir():
+      with _built(path) as scratch:
+        (scratch / "vmlinux").write_bytes(image)
+  return path / "vmlinux"
 
 
 def kernel_version():

@@ -130,7 +130,8 @@ def _install(_options):
 
 
 def main(arguments):
-  signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+  for number in (signal.SIGTERM, signal.SIGHUP):  # by exceptions, so that the machine and its directory go
+    signal.signal(number, lambda signum, _: sys.exit(128 + signum))
   options = _parser().parse_args(arguments)
   verbs = {"run": _run, "shell": _shell, "test": _test, "install": _install}
   try:

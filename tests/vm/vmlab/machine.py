@@ -108,13 +108,12 @@ class Machine:
 
   def _command_line(self, state, channels):
     config = self.config
-    tree = cache.kernel()
     # `nowatchdog`: an emulated CPU may be stopped for long by a busy host.
     append = ("console=ttyS0 panic=-1 quiet mitigations=off nowatchdog rcupdate.rcu_cpu_stall_suppress=1 "
               f"sysrq_always_enabled random.trust_cpu=on {config.kernel_args}")
     line = ["qemu-system-x86_64", "-M", "q35", *_accelerator(), "-smp", str(config.cpus), "-m",
             str(config.memory_mib), "-nodefaults", "-no-user-config", "-nic", "none", "-display", "none",
-            "-no-reboot", "-kernel", str(tree / "boot" / f"vmlinuz-{cache.kernel_version()}"),
+            "-no-reboot", "-kernel", str(cache.boot_kernel()),
             "-initrd", str(cache.initramfs()), "-append", append,
             "-serial", f"file:{self.directory / 'console.log'}",
             "-device", "virtio-rng-pci",
