@@ -121,7 +121,8 @@ def _install(_options):
     raise LabError("install: needs root (it runs apt-get install)")
   environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
   for line in (["apt-get", "-qq", "update"],
-               ["apt-get", "-y", "-qq", "install", "--no-install-recommends", *cache.HOST_PACKAGES]):
+               ["apt-get", "-y", "-qq", "install", "--no-upgrade", "--no-install-recommends",
+                *cache.HOST_PACKAGES]):
     if subprocess.run(line, env=environment, check=False).returncode != 0:
       raise LabError(f"{' '.join(line)} failed")
   image = cache.initramfs()
