@@ -86,7 +86,8 @@ Expected<std::string> parse_devlink_eswitch_mode(ByteSpan payload) {
   const auto mode = attribute_as<std::uint16_t>(*attributes, DEVLINK_ATTR_ESWITCH_MODE);
   if (mode == DEVLINK_ESWITCH_MODE_LEGACY) return "legacy";
   if (mode == DEVLINK_ESWITCH_MODE_SWITCHDEV) return "switchdev";
-  return fail(ErrorKind::io, "devlink message without a known eswitch mode");
+  if (!mode) return fail(ErrorKind::absent, "the driver does not report an eswitch mode");
+  return fail(ErrorKind::io, "devlink: unknown eswitch mode {}", *mode);
 }
 
 Expected<DevlinkSocket> DevlinkSocket::open() {

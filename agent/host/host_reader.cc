@@ -39,14 +39,6 @@ KernelAnswers no_answers(const std::string& root) {
   return out;
 }
 
-void sort_ports(std::vector<Port>& ports) {
-  std::stable_sort(ports.begin(), ports.end(), [](const Port& a, const Port& b) {
-    if (a.pci_address.has_value() != b.pci_address.has_value()) return a.pci_address.has_value();
-    if (a.pci_address != b.pci_address) return a.pci_address < b.pci_address;
-    return a.name < b.name;
-  });
-}
-
 // Adds the ports and bonds of another namespace.
 void add_namespace(const NetworkNamespace& space, const std::string& root, const NicTable& nics, Host& out) {
   const auto status = in_namespace(space.path, [&](const NamespaceView& view) {

@@ -27,8 +27,11 @@ Expected<Host> read_host(const ReadOptions& options, const NicTable& nics);
 // The same from given sources, one network namespace.
 Host read_host_from(const HostFiles& files, const KernelAnswers& kernel, const NicTable& nics);
 
-// The ports of one namespace's view, by PCI address, then name.
+// The ports of one namespace's view, sorted.
 std::vector<Port> read_ports(const HostFiles& files, const KernelAnswers& kernel, const NicTable& nics,
                              const Observed<Lockdown>& lockdown, const std::vector<Bond>& bonds);
+
+// By PCI address, then name; ports without one last.
+void sort_ports(std::vector<Port>& ports);
 
 }  // namespace rocetune::host

@@ -16,7 +16,7 @@ struct RdmaPlace {
   std::string device;
   int port = 1;
   std::string netdev;
-  bool has_pci = false;  // a NIC's own device; software devices have none
+  bool is_software = false;  // rdma_rxe, on whatever netdev
 };
 
 class PortReader {
@@ -78,7 +78,7 @@ void PortReader::find_rdma_places() {
     for (const int port : rdma_port_numbers(files_, device)) {
       const std::string netdev = netdev_of(device, port);
       if (netdev.empty()) continue;  // InfiniBand, or a netdev of another namespace
-      rdma_.push_back({device, port, netdev, rdma_pci_address(files_, device).has_value()});
+      rdma_.push_back({device, port, netdev, is_software_rdma(files_, device)});
     }
   }
 }
@@ -109,7 +109,8 @@ std::string PortReader::netdev_of(const std::string& device, int port) const {
 const RdmaPlace* PortReader::rdma_on(const std::string& netdev) const {
   const RdmaPlace* found = nullptr;
   for (const RdmaPlace& place : rdma_) {
-    if (place.netdev == netdev && (found == nullptr || (place.has_pci && !found->has_pci))) found = &place;
+    if (place.netdev == netdev && (found == nullptr || (!place.is_software && found->is_software)))
+      found = &place;
   }
   return found;
 }
@@ -155,9 +156,9 @@ Port PortReader::read_port(const LinkEntry& link) const {
   read_identity(link, answers, port);
   read_devlink(port);
   const RdmaPlace* const place = rdma_on(link.name);
-  const NicRow& row = place != nullptr && !place->has_pci && !port.pci_address
-                          ? nics_.named("rxe")
-                          : nics_.for_driver(port.driver);
+  const NicRow& by_driver = nics_.for_driver(port.driver);
+  const bool only_software = place != nullptr && place->is_software && by_driver.name == "unknown";
+  const NicRow& row = only_software ? nics_.named("rxe") : by_driver;
   port.nic = row.name;
   port.dcb = read_dcb(row, answers, port);
   port.role = role_of(link, answers, port);
@@ -287,7 +288,8 @@ Observed<RdmaPort> PortReader::read_rdma(const LinkEntry& link, const Port& port
     return absent("no RDMA device on this netdev");
   }
   RdmaPort out = read_rdma_port(files_, place->device, place->port);
-  out.driver = place->has_pci ? nics_.for_driver(port.driver).rdma_driver : nics_.named("rxe").rdma_driver;
+  out.driver =
+      place->is_software ? nics_.named("rxe").rdma_driver : nics_.for_driver(port.driver).rdma_driver;
   out.active_mtu = roce_mtu_for(port.mtu);
   if (out.active_mtu) out.max_mtu = Bytes(4096);
   return out;
@@ -353,15 +355,19 @@ Observed<Attachments> PortReader::attachments_of(const LinkEntry& link) const {
 
 }  // namespace
 
-std::vector<Port> read_ports(const HostFiles& files, const KernelAnswers& kernel, const NicTable& nics,
-                             const Observed<Lockdown>& lockdown, const std::vector<Bond>& bonds) {
-  if (!kernel.links) return {};
-  std::vector<Port> out = PortReader(files, kernel, nics, lockdown, bonds).read();
-  std::stable_sort(out.begin(), out.end(), [](const Port& a, const Port& b) {
+void sort_ports(std::vector<Port>& ports) {
+  std::stable_sort(ports.begin(), ports.end(), [](const Port& a, const Port& b) {
     if (a.pci_address.has_value() != b.pci_address.has_value()) return a.pci_address.has_value();
     if (a.pci_address != b.pci_address) return a.pci_address < b.pci_address;
     return a.name < b.name;
   });
+}
+
+std::vector<Port> read_ports(const HostFiles& files, const KernelAnswers& kernel, const NicTable& nics,
+                             const Observed<Lockdown>& lockdown, const std::vector<Bond>& bonds) {
+  if (!kernel.links) return {};
+  std::vector<Port> out = PortReader(files, kernel, nics, lockdown, bonds).read();
+  sort_ports(out);
   return out;
 }
 

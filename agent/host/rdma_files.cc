@@ -4,8 +4,6 @@
 #include <charconv>
 #include <cmath>
 
-#include "agent/host/pcie.h"
-
 namespace rocetune::host {
 namespace {
 
@@ -137,9 +135,8 @@ RdmaPort read_rdma_port(const HostFiles& files, const std::string& device, int p
   return out;
 }
 
-std::optional<std::string> rdma_pci_address(const HostFiles& files, const std::string& device) {
-  const auto path = files.resolved(fmt::format("{}/{}/device", kClass, device));
-  return path ? pci_address_in(*path) : std::nullopt;
+bool is_software_rdma(const HostFiles& files, const std::string& device) {
+  return files.exists(fmt::format("{}/{}/parent", kClass, device));
 }
 
 std::optional<Bytes> roce_mtu_for(Bytes netdev_mtu) {

@@ -15,8 +15,8 @@ Expected<std::vector<std::string>> rdma_device_names(const HostFiles& files);
 std::vector<int> rdma_port_numbers(const HostFiles& files, const std::string& device);
 // All that files say about one port; active_mtu is not among it (see roce_mtu_for).
 RdmaPort read_rdma_port(const HostFiles& files, const std::string& device, int port);
-// The PCI address of the function a device belongs to, if it has one.
-std::optional<std::string> rdma_pci_address(const HostFiles& files, const std::string& device);
+// Whether it is a software device (rdma_rxe), which names the netdev it stands on in an attribute of its own.
+bool is_software_rdma(const HostFiles& files, const std::string& device);
 
 // The RDMA MTU the kernel uses over a netdev of this MTU: the largest of 256..4096 that leaves 96 B for
 // headers. Nothing under 352 B. Source: include/rdma/ib_addr.h, iboe_get_mtu.

@@ -1,5 +1,8 @@
 // What `rocetune inspect` prints for people.
+#include <arpa/inet.h>
+
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -210,17 +213,16 @@ std::string rdma_text(const host::RdmaPort& rdma) {
                  rdma.link_layer == host::LinkLayer::ethernet
                      ? ""
                      : fmt::format("link layer {}", enum_name(rdma.link_layer)),
-                 rdma.driver, rdma.firmware ? "firmware " + *rdma.firmware : ""});
+                 rdma.driver});
 }
 
-// "::ffff:a.b.c.d" as IPv4, the rest as the kernel writes it.
+// In the usual short form; "::ffff:a.b.c.d" as IPv4.
 std::string gid_text(const host::Gid& gid) {
-  unsigned high = 0, low = 0;
-  if (gid.is_ipv4_mapped() && gid.address.size() == 39 &&
-      std::sscanf(gid.address.c_str() + 30, "%4x:%4x", &high, &low) == 2) {
-    return fmt::format("{}.{}.{}.{}", high >> 8, high & 0xff, low >> 8, low & 0xff);
-  }
-  return gid.address;
+  std::array<unsigned char, 16> bytes{};
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (inet_pton(AF_INET6, gid.address.c_str(), bytes.data()) != 1) return gid.address;
+  const bool ipv4 = gid.is_ipv4_mapped();
+  return inet_ntop(ipv4 ? AF_INET : AF_INET6, bytes.data() + (ipv4 ? 12 : 0), text.data(), text.size());
 }
 
 std::string gids_text(const host::RdmaPort& rdma) {
@@ -348,6 +350,16 @@ TextTable parameter_table(const Port& port, const host::NicRow& row) {
         {name, {fmt::format("{}", value), paint}, unit, usual, {note, paint}, {role, Paint::faint}});
   }
   return table;
+}
+
+// Eight NICs set alike are told once.
+const Port* earlier_with_same_parameters(const host::Host& host, const Port& port) {
+  for (const Port& earlier : host.ports) {
+    if (&earlier == &port || !port.cc_params) return nullptr;
+    if (earlier.nic == port.nic && earlier.cc_params && *earlier.cc_params == *port.cc_params)
+      return &earlier;
+  }
+  return nullptr;
 }
 
 std::string congestion_text(const Port& port) {
@@ -497,7 +509,11 @@ void add_port(const host::Host& host, const PartFacts& parts, const Port& port, 
                                        to_text(port.ecn_enable->notification_point),
                                        to_text(port.ecn_enable->reaction_point)));
   }
-  out.table("congestion-control parameters", parameter_table(port, row));
+  if (const Port* const twin = earlier_with_same_parameters(host, port)) {
+    out.line("parameters", "as " + twin->name);
+  } else {
+    out.table("congestion-control parameters", parameter_table(port, row));
+  }
 }
 
 }  // namespace
