@@ -24,15 +24,18 @@ std::vector<std::string_view> words(std::string_view line) {
     line = line.substr(end);
   }
 }
-std::vector<std::string_view> lines(std::string_view text) {
+// Pieces between separators; empty ones are left out.
+std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> out;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    out.push_back(text.substr(0, end));
+    const std::size_t end = std::min(text.find(separator), text.size());
+    if (end > 0) out.push_back(text.substr(0, end));
     text = text.substr(std::min(end + 1, text.size()));
   }
   return out;
 }
+
+std::vector<std::string_view> lines(std::string_view text) { return split(text, '\n'); }
 
 template <class T>
 std::optional<T> hex_number(std::string_view text) {
@@ -116,11 +119,13 @@ std::set<std::uint16_t> ssh_ports(const HostFiles& files, const std::vector<TcpC
 }
 
 // "10.0.0.5:/data", "[fe80::1]:/data", "//server/share", "10.0.0.1,10.0.0.2:/ceph".
-std::string server_of(std::string_view source) {
-  if (source.starts_with("//")) return std::string(source.substr(2, source.find('/', 2) - 2));
-  if (source.starts_with("[")) return std::string(source.substr(1, source.find(']') - 1));
-  const std::size_t slash = source.find(":/");
-  return std::string(source.substr(0, slash));
+std::vector<std::string> servers_of(std::string_view source) {
+  if (source.starts_with("//")) return {std::string(source.substr(2, source.find('/', 2) - 2))};
+  if (source.starts_with("[")) return {std::string(source.substr(1, source.find(']') - 1))};
+  std::vector<std::string> out;
+  for (const std::string_view server : split(source.substr(0, source.find(":/")), ','))
+    out.emplace_back(server);
+  return out;
 }
 
 }  // namespace
@@ -153,13 +158,10 @@ std::vector<NetworkMount> parse_network_mounts(std::string_view text) {
     if (parts.size() < 4 || !kTypes.contains(parts[2])) continue;
     NetworkMount mount{.where = std::string(parts[1]), .type = std::string(parts[2]), .servers = {}};
     // nfs names the address it really uses in its options.
-    std::string_view options = parts[3];
-    while (!options.empty()) {
-      const std::string_view option = options.substr(0, options.find(','));
-      options = option.size() == options.size() ? std::string_view() : options.substr(option.size() + 1);
+    for (const std::string_view option : split(parts[3], ',')) {
       if (option.starts_with("addr=")) mount.servers.emplace_back(option.substr(5));
     }
-    if (mount.servers.empty()) mount.servers.push_back(server_of(parts[0]));
+    if (mount.servers.empty()) mount.servers = servers_of(parts[0]);
     out.push_back(std::move(mount));
   }
   return out;

@@ -36,6 +36,7 @@ Observed<Parameters> read_parameters(const HostFiles& files, const NicRow& row, 
 
 Observed<Parameters> read_debugfs(const HostFiles& files, const NicRow& row, const Port& port,
                                   const Observed<Lockdown>& lockdown) {
+  if (port.role == PortRole::bond) return absent("a bond's parameters are those of its members");
   if (!port.pci_address) return absent("no PCI function");
   const std::string folder = replaced(row.cc.path, "{pci}", *port.pci_address);
   const bool locked = lockdown && *lockdown != Lockdown::none;
@@ -76,9 +77,9 @@ Observed<Parameters> read_cc_params(const HostFiles& files, const NicRow& row, c
   return absent(fmt::format("no interface of {} that the kernel shows: {}", row.name, cc.origin));
 }
 
-Observed<CongestionControl> read_congestion_control(const NicRow& row, const Port& port) {
+Observed<CongestionControl> read_congestion_control(const NicRow& row, const Port& port, bool has_rdma) {
   const CcTraits& cc = row.cc;
-  if (!port.rdma) return absent("no RDMA device on this port");
+  if (!has_rdma) return absent("no RDMA device on this port");
   if (cc.algorithm == CcAlgorithm::unknown) return absent(cc.origin);
   for (const std::string& name : cc.enable_parameters) {
     if (!port.cc_params || !port.cc_params->contains(name)) continue;

@@ -20,7 +20,8 @@ Observed<std::map<std::string, std::int64_t>> read_cc_params(const HostFiles& fi
 
 // Which algorithm steers this port's queue pairs, from what is visible. On NICs that can run a programmable
 // algorithm the kernel shows no sign of which one runs: absent, with how to find out.
-Observed<CongestionControl> read_congestion_control(const NicRow& row, const Port& port);
+// `has_rdma`: an RDMA device is on the port, or on the bond that it is a member of.
+Observed<CongestionControl> read_congestion_control(const NicRow& row, const Port& port, bool has_rdma);
 
 // OFED's per-priority switches /sys/class/net/<if>/ecn/roce_{np,rp}/enable/<p>.
 Observed<EcnEnable> read_ecn_enable(const HostFiles& files, const std::string& netdev);

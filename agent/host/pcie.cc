@@ -148,7 +148,7 @@ std::optional<std::string> pci_address_in(std::string_view path) {
 std::optional<double> parse_link_speed(std::string_view text) {
   double value = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() ||
+  if (error != std::errc() || !(value >= 0 && value <= 1e4) ||
       !text.substr(static_cast<std::size_t>(rest - text.data())).starts_with(" GT/s")) {
     return std::nullopt;  // "Unknown"
   }

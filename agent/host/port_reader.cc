@@ -52,12 +52,14 @@ class PortReader {
   const PortAnswers& answers_of(const std::string& name) const;
   std::optional<std::string> name_of(std::optional<int> index) const;
 
+  const std::string& driver_of(const std::string& name) const;
+  const NicRow& row_of(const LinkEntry& link, const Port& port, const RdmaPlace* place) const;
   Port read_port(const LinkEntry& link) const;
   void read_identity(const LinkEntry& link, const PortAnswers& answers, Port& port) const;
   void read_devlink(Port& port) const;
   PortRole role_of(const LinkEntry& link, const PortAnswers& answers, const Port& port) const;
   Observed<Link> read_link(const LinkEntry& link, const PortAnswers& answers) const;
-  Observed<RdmaPort> read_rdma(const LinkEntry& link, const Port& port) const;
+  Observed<RdmaPort> read_rdma(const LinkEntry& link, const NicRow& row, const Port& port) const;
   Dcb read_dcb(const NicRow& row, const PortAnswers& answers, const Port& port) const;
   Observed<Attachments> attachments_of(const LinkEntry& link) const;
 
@@ -150,26 +152,42 @@ std::optional<std::string> PortReader::name_of(std::optional<int> index) const {
   return found == names_.end() ? std::nullopt : std::optional(found->second);
 }
 
+const std::string& PortReader::driver_of(const std::string& name) const {
+  static const std::string kNone;
+  const PortAnswers& answers = answers_of(name);
+  return answers.driver ? answers.driver->driver : kNone;
+}
+
+// A bond is of its members' kind: its RDMA device is theirs. A software device decides where no row knows the
+// NIC.
+const NicRow& PortReader::row_of(const LinkEntry& link, const Port& port, const RdmaPlace* place) const {
+  if (const Bond* const bond = bond_named(link.name); bond != nullptr && !bond->members.empty()) {
+    return nics_.for_driver(driver_of(bond->members.front()));
+  }
+  const NicRow& by_driver = nics_.for_driver(port.driver);
+  const bool only_software = place != nullptr && place->is_software && by_driver.name == "unknown";
+  return only_software ? nics_.named("rxe") : by_driver;
+}
+
 Port PortReader::read_port(const LinkEntry& link) const {
   const PortAnswers& answers = answers_of(link.name);
   Port port{.name = link.name, .ifindex = link.index};
   read_identity(link, answers, port);
   read_devlink(port);
   const RdmaPlace* const place = rdma_on(link.name);
-  const NicRow& by_driver = nics_.for_driver(port.driver);
-  const bool only_software = place != nullptr && place->is_software && by_driver.name == "unknown";
-  const NicRow& row = only_software ? nics_.named("rxe") : by_driver;
+  const NicRow& row = row_of(link, port, place);
   port.nic = row.name;
   port.dcb = read_dcb(row, answers, port);
   port.role = role_of(link, answers, port);
   port.link = read_link(link, answers);
   port.pcie =
       port.pci_address ? Observed<PcieLink>(read_pcie(files_, *port.pci_address)) : absent("no PCI function");
-  port.rdma = read_rdma(link, port);
+  port.rdma = read_rdma(link, row, port);
   port.pause = answers.pause;
   port.pfc_prevention_ms = answers.pfc_prevention_ms;
   port.cc_params = read_cc_params(files_, row, port, lockdown_);
-  port.congestion_control = read_congestion_control(row, port);
+  const bool has_rdma = place != nullptr || (port.bond && rdma_on(*port.bond) != nullptr);
+  port.congestion_control = read_congestion_control(row, port, has_rdma);
   port.ecn_enable = read_ecn_enable(files_, link.name);
   port.attachments = attachments_of(link);
   return port;
@@ -195,6 +213,7 @@ void PortReader::read_identity(const LinkEntry& link, const PortAnswers& answers
           netdevs && !netdevs->empty() ? netdevs->front() : if_known(files_.link_name(function)).value_or("");
     }
   }
+  if (!port.pci_address) port.firmware.reset();  // software drivers put a version of their own there
   // A bond rewrites its members' addresses; the permanent one identifies the port.
   port.mac = link.permanent_mac ? link.permanent_mac : link.mac;
   port.mtu = link.mtu;
@@ -276,7 +295,7 @@ Observed<Link> PortReader::read_link(const LinkEntry& link, const PortAnswers& a
   return out;
 }
 
-Observed<RdmaPort> PortReader::read_rdma(const LinkEntry& link, const Port& port) const {
+Observed<RdmaPort> PortReader::read_rdma(const LinkEntry& link, const NicRow& row, const Port& port) const {
   const RdmaPlace* const place = rdma_on(link.name);
   if (place == nullptr) {
     if (port.bond) {
@@ -288,8 +307,7 @@ Observed<RdmaPort> PortReader::read_rdma(const LinkEntry& link, const Port& port
     return absent("no RDMA device on this netdev");
   }
   RdmaPort out = read_rdma_port(files_, place->device, place->port);
-  out.driver =
-      place->is_software ? nics_.named("rxe").rdma_driver : nics_.for_driver(port.driver).rdma_driver;
+  out.driver = place->is_software ? nics_.named("rxe").rdma_driver : row.rdma_driver;
   out.active_mtu = roce_mtu_for(port.mtu);
   if (out.active_mtu) out.max_mtu = Bytes(4096);
   return out;

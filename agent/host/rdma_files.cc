@@ -152,8 +152,8 @@ std::optional<BitRate> parse_rdma_rate(std::string_view text) {
   double gigabits = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), gigabits);
   if (error != std::errc() ||
-      !text.substr(static_cast<std::size_t>(rest - text.data())).starts_with(" Gb/sec") || gigabits < 0 ||
-      gigabits > 1e6) {
+      !text.substr(static_cast<std::size_t>(rest - text.data())).starts_with(" Gb/sec") ||
+      !(gigabits >= 0 && gigabits <= 1e6)) {  // from_chars takes "nan" for a number
     return std::nullopt;
   }
   return bits_per_second(std::llround(gigabits * 10) * 100'000'000);

@@ -8,6 +8,7 @@
 #include "agent/host/host_reader.h"
 #include "agent/host/interfaces.h"
 #include "dataplane/base/reflect_json.h"
+#include "tools/rocetune/affinity.h"
 
 namespace rocetune::cli {
 namespace {
@@ -73,6 +74,7 @@ ExitCode run_inspect(const InspectCommand& command) {
   if (!nics) return bad(nics.error());
   auto host = host::read_host({command.common.root, command.network_namespace}, *nics);
   if (!host) return bad(host.error());
+  add_affinity(command.common.root, *host);
   if (const auto kept = keep_ports(command.ports, *host); !kept) return bad(kept.error());
   const PartFacts parts = read_part_facts(command.common.root);
   const std::string text = command.common.json

@@ -1,0 +1,58 @@
+#include "agent/host/nic_row.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace rocetune::host {
+namespace {
+
+TEST(NicTable, BuiltInRowsLoad) {
+  const auto table = NicTable::load(ConfigFiles());
+  ASSERT_TRUE(table) << table.error().text();
+  EXPECT_EQ(table->for_driver("mlx5_core").name, "mlx5");
+  EXPECT_EQ(table->for_driver("bnxt_en").name, "bnxt");
+  EXPECT_EQ(table->for_driver("ice").name, "irdma");
+  EXPECT_EQ(table->for_driver("ionic").name, "ionic");
+  EXPECT_EQ(table->for_driver("some_new_nic").name, "unknown");
+  EXPECT_EQ(table->named("rxe").rdma_driver, "rdma_rxe");
+}
+
+TEST(NicTable, AnUnknownNicIsTreatedWithCare) {
+  const auto table = NicTable::load(ConfigFiles());
+  ASSERT_TRUE(table);
+  const NicRow& row = table->named("unknown");
+  EXPECT_TRUE(row.dcb.pfc_write_bounces_link);
+  EXPECT_TRUE(row.dcb.buffer_write_is_sticky);
+  EXPECT_TRUE(row.cc.parameters.empty());
+}
+
+TEST(NicTable, Mlx5ParametersHaveTheirRanges) {
+  const auto table = NicTable::load(ConfigFiles());
+  ASSERT_TRUE(table);
+  const CcParameter* const parameter = table->named("mlx5").cc.find("np_cnp_dscp");
+  ASSERT_NE(parameter, nullptr);
+  EXPECT_EQ(parameter->default_value, 48);
+  EXPECT_EQ(parameter->max, 63);
+  EXPECT_EQ(table->named("mlx5").cc.find("np_cnp_dcsp"), nullptr);
+}
+
+TEST(NicTable, ABadRowOfTheUsersNamesEveryIssueWithItsPlace) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "nic_row_test";
+  std::filesystem::create_directories(folder / "nics");
+  std::ofstream(folder / "nics/mlx5.toml") << "name = \"mlx5\"\nnetdev_driver = [\"mlx5_core\"]\n";
+  const auto files = ConfigFiles::with_directory(folder.string());
+  ASSERT_TRUE(files);
+  const auto table = NicTable::load(*files);
+  std::filesystem::remove_all(folder);
+  ASSERT_FALSE(table);
+  EXPECT_EQ(table.error().kind(), ErrorKind::bad_input);
+  const std::string text = table.error().text();
+  EXPECT_NE(text.find("mlx5.toml:2"), std::string::npos) << text;
+  EXPECT_NE(text.find("did you mean netdev_drivers"), std::string::npos) << text;
+  EXPECT_NE(text.find("rdma_driver"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace rocetune::host
