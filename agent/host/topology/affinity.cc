@@ -17,6 +17,7 @@ Expected<Topology> load(const std::string& root) {
   if (hwloc_topology_init(&raw) != 0) return fail_os(errno, "hwloc");
   Topology topology(raw);
   // hwloc takes another root only by its environment; it reads it while loading.
+  setenv("HWLOC_HIDE_ERRORS", "2", 0);  // it would write to standard error
   if (root != "/") setenv("HWLOC_FSROOT", root.c_str(), 1);
   hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_ALL);
   // PCI by sysfs, which has a root, not by libpciaccess.
