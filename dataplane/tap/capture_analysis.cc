@@ -12,8 +12,9 @@
 
 namespace rocetune::tap {
 namespace {
-// An Instant holds about 106 days; a file may claim anything.
-constexpr std::int64_t kMaxSpanNs = std::int64_t{100} * 86'400 * 1'000'000'000;
+// A Duration holds about 106 days, and two frames may lie this far on either side of the first; a file may
+// claim anything.
+constexpr std::int64_t kMaxSpanNs = std::int64_t{50} * 86'400 * 1'000'000'000;
 }  // namespace
 
 Expected<TapFacts> analyse_capture(wire::ConstBytes file, const std::string& name,

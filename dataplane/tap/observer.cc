@@ -42,8 +42,8 @@ Observer::Observer(const ObserverOptions& options)
 
 void Observer::observe(LinkType link, ConstBytes frame, std::uint32_t original_size, Instant now) {
   ++frames_;
-  if (!first_ || now < *first_) first_ = now;
-  last_ = std::max(last_, now);
+  last_ = first_ ? std::max(last_, now) : now;
+  first_ = first_ ? std::min(*first_, now) : now;
   InnerFrame inner;
   if (!decapsulate(link, frame, inner)) return;
   for (std::size_t i = 0; inner.wrapping >> i != 0; ++i) wrapped_[i] += inner.wrapping >> i & 1;

@@ -104,6 +104,17 @@ TEST(CaptureAnalysis, ClaimedTimesMayBeAnything) {
   EXPECT_EQ(facts->frames, 2);
 }
 
+// Found by the fuzzer: a later frame before and one after the first, further apart than a Duration holds.
+TEST(CaptureAnalysis, TimesMayLieFarOnBothSidesOfTheFirst) {
+  const Bytes8 file = from_hex(kHeader + "00000070 00000000 04000000 3c000000 aabbccdd" +
+                               "00000000 00000000 04000000 3c000000 aabbccdd" +
+                               "ffffffff 00000000 04000000 3c000000 aabbccdd");
+  const auto facts = analyse_capture(file, "f", {});
+  ASSERT_TRUE(facts);
+  EXPECT_EQ(facts->frames, 3);
+  EXPECT_DOUBLE_EQ(facts->duration_s, 100.0 * 86'400);
+}
+
 TEST(MappedFile, NamesWhatIsNotThere) {
   EXPECT_EQ(MappedFile::open("does/not/exist").error().kind(), ErrorKind::absent);
   EXPECT_EQ(MappedFile::open("/dev/null").error().kind(), ErrorKind::bad_input);
