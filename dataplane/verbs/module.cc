@@ -1,6 +1,7 @@
 // The module librocetune-verbs.so.
 #include <infiniband/mlx5dv.h>
 #include <infiniband/verbs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -30,13 +31,18 @@ Observed<Mlx5Facts> read_mlx5(ibv_device& device, ibv_context& context) {
   return mlx5_facts(answer);
 }
 
+// Why a device does not open. libibverbs looks for another node after a refusal and then reports that there
+// is none, so the node itself is asked first.
+Unavailable why_closed(const ibv_device& device, int open_error) {
+  const std::string node = fmt::format("/dev/infiniband/{}", device.dev_name);
+  const int error = access(node.c_str(), R_OK | W_OK) != 0 ? errno : open_error;
+  return unavailable(fail_os(error, "cannot open {}", node).value()).value();
+}
+
 Observed<DeviceFacts> read_facts(ibv_device& device) {
   errno = 0;
   const OpenDevice context(ibv_open_device(&device));
-  if (context == nullptr) {
-    const int error = errno;
-    return unavailable(fail_os(error, "cannot open {}", device.dev_name).value());
-  }
+  if (context == nullptr) return tl::unexpected(why_closed(device, errno));
   ibv_device_attr_ex attributes{};
   if (const int error = ibv_query_device_ex(context.get(), nullptr, &attributes); error != 0) {
     return failed(fmt::format("ibv_query_device_ex: {}", errno_text(error)));

@@ -242,13 +242,14 @@ std::string affinity_text(const host::Host& host, const Port& port) {
 // What the verbs part says about one RDMA device.
 void add_verbs(const PartFacts& parts, const std::string& name, Section& out) {
   if (!parts.rdma_devices) return;  // why is said once, for the host
-  for (const verbs::Device& device : *parts.rdma_devices) {
-    if (device.name != name) continue;
-    if (device.facts) {
-      out.line("verbs", verbs_text(*device.facts));
-    } else {
-      out.line("verbs", device.facts.error().why, Paint::warning);
-    }
+  const auto device = std::find_if(parts.rdma_devices->begin(), parts.rdma_devices->end(),
+                                   [&](const verbs::Device& candidate) { return candidate.name == name; });
+  if (device == parts.rdma_devices->end()) {
+    out.line("verbs", "no user-space driver on this host for " + name, Paint::faint);
+  } else if (!device->facts) {
+    out.line("verbs", device->facts.error().why, Paint::warning);
+  } else {
+    out.line("verbs", verbs_text(*device->facts));
   }
 }
 
