@@ -73,7 +73,8 @@ ErrorKind kind_of_errno(int os_error);
 std::string errno_text(int os_error);
 
 // A failed system call: kind from errno (ENOENT, ENODEV, ENXIO, ENOTDIR -> absent; EPERM, EACCES, EROFS ->
-// denied; EOPNOTSUPP, ENOSYS, ENOTTY, EPROTONOSUPPORT, EAFNOSUPPORT -> unsupported; EBUSY, ESTALE -> conflict; the rest -> io).
+// denied; EOPNOTSUPP, ENOSYS, ENOTTY, EPROTONOSUPPORT, EAFNOSUPPORT -> unsupported; EBUSY, ESTALE ->
+// conflict; the rest -> io).
 template <class... Args>
 tl::unexpected<Error> fail_os(int os_error, fmt::format_string<Args...> format, Args&&... args) {
   return tl::unexpected(
