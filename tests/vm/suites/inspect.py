@@ -166,7 +166,7 @@ def test_configfs_is_not_made_by_looking():
 def test_without_root_things_are_denied_not_absent():
   nic = lab.nic(0)
   nic.set_pfc(3)
-  host = run([*UNPRIVILEGED, lab.REPO / "build" / "rocetune", "inspect", "--json"]).json()
+  host = run([*UNPRIVILEGED, lab.BUILD / "rocetune", "inspect", "--json"]).json()
   expect_equal(port_of(host, nic.netdev)["dcb"]["pfc"]["enabled"], [3], "DCB is readable by anyone")
   for name in ("congestion-control parameters", "PCIe config space", "devlink: eswitch mode"):
     expect_equal(interface_of(host, nic.netdev, name)["state"], "denied", name)
