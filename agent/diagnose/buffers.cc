@@ -10,8 +10,7 @@ namespace {
 
 constexpr std::size_t kBuffers = 8;
 
-// ---- PFC-3
-// --------------------------------------------------------------------------------------------------
+// ---- PFC-3 ----
 
 // Priorities whose buffer has to be lossless: those of the RoCE class that have PFC; where it has none, if a
 // buffer was set apart for it. PFC elsewhere is a mistake of its own (MAP-3, MAP-7), and its headroom no
@@ -75,8 +74,7 @@ Finding too_small(const PortFacts& facts, const host::PortBuffers& buffers, cons
                       setting("total", buffers.total.count(), "B", source::kBuffers)};
   finding.cause = fmt::format(
       "Lossless buffer {} has {} B, and {} B arrive between Xoff and the last packet at {}: RoCE is dropped "
-      "although PFC "
-      "is on.",
+      "although PFC is on.",
       buffer, size.count(), needed.count(), to_text(headroom.speed));
   if (const auto larger = enlarged(buffers, buffer, needed, headroom.cell)) {
     finding.fix = change_settings(facts, fmt::format("Give buffer {} at least {} B.", buffer, needed.count()),
@@ -84,8 +82,7 @@ Finding too_small(const PortFacts& facts, const host::PortBuffers& buffers, cons
   } else {
     finding.fix =
         advise(fmt::format("Buffer {} needs {} B, which the port's {} B do not leave: set the true cable "
-                           "length (PFC delay), lower the MTU, "
-                           "or have fewer buffers.",
+                           "length (PFC delay), lower the MTU, or have fewer buffers.",
                            buffer, needed.count(), buffers.total.count()));
   }
   return finding;
@@ -127,8 +124,7 @@ Outcome judge_headroom(const PortFacts& facts) {
   return findings.empty() ? Outcome::passed(std::move(seen)) : Outcome::found(std::move(findings));
 }
 
-// ---- ETS-1
-// --------------------------------------------------------------------------------------------------
+// ---- ETS-1 ----
 
 struct EtsView {
   const host::Ets& ets;
@@ -208,16 +204,14 @@ Outcome judge_shares(const PortFacts& facts) {
 constexpr Rule kRules[] = {
     {.id = "PFC-3",
      .title = "The lossless buffer holds its headroom",
-     .condition =
-         "The receive buffer of the RoCE priority is at least the headroom of speed, MTU and cable, plus one "
-         "largest packet and one cell.",
+     .condition = "The receive buffer of the RoCE priority is at least the headroom of speed, MTU and cable, "
+                  "plus one largest packet and one cell.",
      .why =
          "What is on the wire when Xoff leaves still arrives; without room it is dropped although PFC works.",
      .needs = "PFC with the cable length, port buffers, link speed, MTU and largest MTU; the RoCE class.",
      .decided = "mlx5: (301 + 2.16 m) * Gb/s + 2.72 MTU, as its driver computes. Without PFC only a buffer "
-                "that is set "
-                "apart for the RoCE priority is judged; buffers of other PFC priorities are MAP-3's and "
-                "MAP-7's matter.",
+                "that is set apart for the RoCE priority is judged; buffers of other PFC priorities are "
+                "MAP-3's and MAP-7's matter.",
      .fix = "Enlarge the buffer within the port's total; taken from what is free, then from lossy buffer 0.",
      .source = "Linux mlx5/core/en/port_buffer.c",
      .gates = {},

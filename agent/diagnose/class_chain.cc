@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include "agent/diagnose/class_map.h"
 
 namespace rocetune::diagnose {
@@ -52,6 +54,35 @@ bool is_chosen(const host::Port& port, Dscp dscp) {
   int listed = 0;
   for (const host::AppEntry& entry : *port.dcb.app) listed += entry.selector == host::AppSelector::dscp;
   return listed < Dscp::kCount || mapped->value() != dscp.value() >> 3;
+}
+
+Evidence pfc_evidence(const host::Pfc& pfc) {
+  return setting("PFC priorities", to_text(pfc.enabled), "", source::kPfc);
+}
+
+Evidence entry_evidence(const host::Port& port, Dscp dscp) {
+  const auto mapped = host::priority_of_dscp(port.dcb, dscp);
+  return setting(fmt::format("priority of DSCP {}", dscp.value()),
+                 mapped ? fmt::format("{}", mapped->value()) : std::string("no entry"), "", source::kApp);
+}
+
+WantedClass wanted(const PortFacts& facts) {
+  const DefaultPlan& plan = facts.policy.plan;
+  WantedClass out{facts.declared.dscp.value_or(plan.data_dscp),
+                  facts.declared.priority.value_or(plan.data_priority),
+                  facts.declared.cnp_dscp.value_or(plan.cnp_dscp),
+                  facts.declared.cnp_priority.value_or(plan.cnp_priority)};
+  if (const auto& c = facts.roce_class) {
+    out.dscp = c->dscp.value_or(out.dscp);
+    out.priority = c->priority;
+    out.cnp_dscp = c->cnp_dscp;
+    if (c->cnp_priority != c->priority) out.cnp_priority = c->cnp_priority;
+  }
+  return out;
+}
+
+bool is_lossless(const PortFacts& facts, Priority p) {
+  return facts.port.dcb.pfc && facts.port.dcb.pfc->enabled.contains(p);
 }
 
 }  // namespace rocetune::diagnose

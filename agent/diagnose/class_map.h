@@ -38,6 +38,22 @@ std::optional<Priority> where_data_goes(const PortFacts& facts);
 // The ToS byte of the class for applications, with ECT(0): what NCCL_IB_TC and its like must hold.
 TosByte tos_of(Dscp dscp);
 
+// The class as it should be: what was declared or found, filled up from the default plan.
+struct WantedClass {
+  Dscp dscp;
+  Priority priority;
+  Dscp cnp_dscp;
+  Priority cnp_priority;
+};
+WantedClass wanted(const PortFacts& facts);
+
+// PFC is on for `p`; false where PFC is not known.
+bool is_lossless(const PortFacts& facts, Priority p);
+
+Evidence pfc_evidence(const host::Pfc& pfc);
+// What the application table says about a DSCP, "no entry" included. The table must be known.
+Evidence entry_evidence(const host::Port& port, Dscp dscp);
+
 // Whether somebody chose this DSCP's entry: see chosen_entries in roce_class.cc.
 bool is_chosen(const host::Port& port, Dscp dscp);
 

@@ -14,8 +14,7 @@ bool is_control_off(const PortFacts& facts) {
   return facts.port.congestion_control && *facts.port.congestion_control == host::CongestionControl::off;
 }
 
-// ---- ECN-2
-// --------------------------------------------------------------------------------------------------
+// ---- ECN-2 ----
 
 // What the vendor driver's switches say: findings, or evidence that both points are on.
 void judge_enables(const PortFacts& facts, std::vector<Finding>& findings, std::vector<Evidence>& good) {
@@ -66,8 +65,8 @@ Outcome judge_points(const PortFacts& facts) {
             ? "CNPs arrive and are ignored: congestion control is off on this port."
             : "CNPs arrive and are ignored: the reaction point is off for their priority or algorithm.";
     finding.fix = advise(
-        "Turn the reaction point on for the RoCE priority (ROCE_CC_PRIO_MASK_P1, or sysfs ecn/roce_rp), "
-        "or congestion control off at the peer too.");
+        "Turn the reaction point on for the RoCE priority (ROCE_CC_PRIO_MASK_P1, or sysfs ecn/roce_rp), or "
+        "congestion control off at the peer too.");
     findings.push_back(std::move(finding));
   }
   if (!findings.empty()) return Outcome::found(std::move(findings));
@@ -80,8 +79,7 @@ Outcome judge_points(const PortFacts& facts) {
   return Outcome::not_checked(missing + "no CNP arrived in the interval");
 }
 
-// ---- ECN-3
-// --------------------------------------------------------------------------------------------------
+// ---- ECN-3 ----
 
 Finding marks_without_cnps(const counters::PortDelta& delta) {
   Finding finding;
@@ -107,8 +105,7 @@ Finding pause_without_cnps(const PortFacts& facts, const counters::PortDelta& de
       p.value());
   finding.fix = advise(
       "Check the ECN path in this order: packets leave with ECT, the switch marks this class (right queue, "
-      "Kmin well below "
-      "Xoff), the receiver's notification point is on, CNPs have a priority without PFC.");
+      "Kmin well below Xoff), the receiver's notification point is on, CNPs have a priority without PFC.");
   return finding;
 }
 
@@ -142,8 +139,7 @@ Outcome judge_ecn_path(const PortFacts& facts, const counters::PortDelta& delta)
   return Outcome::passed(counters_seen(delta, {"rx_ce_packets", "cnp_sent", "cnp_handled"}));
 }
 
-// ---- ECN-5
-// --------------------------------------------------------------------------------------------------
+// ---- ECN-5 ----
 
 Finding out_of_range(const PortFacts& facts, const std::string& name, std::int64_t value,
                      const host::CcParameter& range, bool steers_nothing) {
@@ -154,8 +150,8 @@ Finding out_of_range(const PortFacts& facts, const std::string& name, std::int64
                       setting("legal", fmt::format("{} to {}", range.min, range.max), range.unit,
                               fmt::format("configs/nics/{}.toml", facts.port.nic))};
   finding.cause = fmt::format(
-      "{} ({}) is {}, outside {} to {}: the kernel does not check it, and what the NIC does with "
-      "it is undefined.",
+      "{} ({}) is {}, outside {} to {}: the kernel does not check it, and what the NIC does with it is "
+      "undefined.",
       name, range.role, value, range.min, range.max);
   if (steers_nothing) finding.cause += " A programmable algorithm runs, so it has no effect now.";
   finding.fix =
@@ -199,12 +195,10 @@ constexpr Rule kRules[] = {
      .condition =
          "Every cc_params value is in its range, and the algorithm that they steer is the one that runs.",
      .why = "The kernel checks no range, and on ConnectX-7 and later a programmable algorithm may run that "
-            "these files do "
-            "not steer.",
+            "these files do not steer.",
      .needs = "debugfs cc_params; which algorithm is live.",
      .decided = "Finding for each value outside its range; info instead if a programmable algorithm runs. "
-                "Not checked if "
-                "all that can be read is legal and something cannot be read.",
+                "Not checked if all that can be read is legal and something cannot be read.",
      .fix = "Write the default; leave cc_params alone where they steer nothing.",
      .source = "Linux hw/mlx5/cong.c; mstflint mlxconfig database; NVIDIA DOCA DCQCN parameters",
      .gates = {},
@@ -227,9 +221,8 @@ constexpr Rule kRules[] = {
      .why = "ECN has to act before PFC; where it is broken only pause is left.",
      .needs = "rx_ce_packets, cnp_sent, cnp_handled; pause of the RoCE priority.",
      .decided = "CE without CNP sent: the notification point is off. Paused by the network without a CNP "
-                "handled: marking, "
-                "receiver or CNP path (confidence medium). CNPs sent without CE counted is no contradiction "
-                "on old firmware.",
+                "handled: marking, receiver or CNP path (confidence medium). CNPs sent without CE counted is "
+                "no contradiction on old firmware.",
      .fix = "Follow the path from ECT to CNP.",
      .source = "Zhu et al., SIGCOMM 2015; SONiC",
      .gates = {.idle_too = true},

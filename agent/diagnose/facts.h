@@ -45,8 +45,7 @@ struct HostFacts {
   std::vector<PortFacts> ports;
 };
 
-// ---- evidence
-// -----------------------------------------------------------------------------------------------
+// ---- evidence ----
 
 namespace source {
 inline constexpr const char* kPfc = "DCB PFC";
@@ -77,8 +76,7 @@ std::vector<Evidence> counters_seen(const counters::PortDelta& delta,
                                     const std::vector<std::string_view>& names,
                                     std::optional<Priority> priority = {});
 
-// ---- facts that must be there
-// -------------------------------------------------------------------------------
+// ---- facts that must be there ----
 
 // Collects why facts are missing, so that a judge can say all of it at once.
 class Needs {
@@ -107,8 +105,7 @@ class Needs {
   std::string reasons_;
 };
 
-// ---- fixes
-// --------------------------------------------------------------------------------------------------
+// ---- fixes ----
 
 // A knob and the value it is to get.
 struct Wanted {

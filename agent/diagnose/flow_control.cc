@@ -14,8 +14,7 @@ namespace {
 constexpr std::uint16_t kWatchdogOff = 0;
 constexpr std::uint16_t kWatchdogAuto = 65535;  // ETHTOOL: PFC_STORM_PREVENTION_AUTO, 100 ms on mlx5
 
-// ---- PFC-1
-// --------------------------------------------------------------------------------------------------
+// ---- PFC-1 ----
 
 std::string on_off(bool on) { return on ? "on" : "off"; }
 
@@ -46,15 +45,13 @@ Outcome judge_global_pause(const PortFacts& facts) {
   } else {
     finding.cause =
         "802.3x pause is on beside a RoCE class: it stops the whole link where PFC would stop one priority, "
-        "and it shows "
-        "in no drop counter.";
+        "and it shows in no drop counter.";
   }
   finding.fix = change_settings(facts, text + ", on this port and its switch port.", std::move(changes));
   return Outcome::found(std::move(finding));
 }
 
-// ---- PFC-4
-// --------------------------------------------------------------------------------------------------
+// ---- PFC-4 ----
 
 Outcome judge_watchdog(const PortFacts& facts) {
   Needs need;
@@ -89,8 +86,7 @@ Outcome judge_watchdog(const PortFacts& facts) {
   return Outcome::passed({seen});
 }
 
-// ---- PFC-5
-// --------------------------------------------------------------------------------------------------
+// ---- PFC-5 ----
 
 std::vector<Evidence> all_evidence(const std::vector<Pause>& seen) {
   std::vector<Evidence> out;
@@ -134,9 +130,8 @@ Finding storm(const PortFacts& facts, const counters::PortDelta& delta, const Pa
         pause.subject(), pause.share->percent(), pause.elapsed.seconds());
     finding.fix = advise(
         "Find the receiver that sends pause without end: follow the switch port whose received PFC counter "
-        "runs, to a "
-        "host with pause sent (tx) near 100 %; take it off the fabric, and have PFC watchdogs on switches "
-        "and NICs.");
+        "runs, to a host with pause sent (tx) near 100 %; take it off the fabric, and have PFC watchdogs on "
+        "switches and NICs.");
   } else {
     for (Evidence& e : counters_seen(delta, {"pause_storm_warnings", "pause_storm_errors"})) {
       finding.evidence.push_back(std::move(e));
@@ -147,8 +142,7 @@ Finding storm(const PortFacts& facts, const counters::PortDelta& delta, const Pa
         pause.subject(), pause.share->percent(), pause.elapsed.seconds());
     finding.fix = advise(
         "Take this port out of the job now; then look for a hung process or driver, a stalled PCIe link and "
-        "firmware "
-        "errors (dmesg), and reset the NIC if it does not recover.");
+        "firmware errors (dmesg), and reset the NIC if it does not recover.");
   }
   // Data that still moves in the paused direction contradicts a full stop.
   const auto moved = delta.increment(received ? "tx_packets" : "rx_packets", pause.priority);
@@ -176,8 +170,7 @@ Outcome judge_storm(const PortFacts& facts, const counters::PortDelta& delta) {
   return Outcome::passed(all_evidence(*seen));
 }
 
-// ---- PFC-6
-// --------------------------------------------------------------------------------------------------
+// ---- PFC-6 ----
 
 // What on this host can make it drain slowly, as far as counters of the interval show it.
 std::vector<Evidence> slow_receiver_evidence(const PortFacts& facts, const counters::PortDelta& delta) {
@@ -208,8 +201,8 @@ Finding slow_receiver(const PortFacts& facts, const counters::PortDelta& delta, 
                   : fmt::format("; {} points inside the host", why[0].name));
   finding.fix = advise(
       "Look inside this host, not at the network: PCIe width, speed and MaxReadReq (PCIE-1), ACS and IOMMU "
-      "(PCIE-2), "
-      "NUMA placement of buffers and processes (HOST-2), receive work requests posted in time (LOSS-2).");
+      "(PCIE-2), NUMA placement of buffers and processes (HOST-2), receive work requests posted in time "
+      "(LOSS-2).");
   return finding;
 }
 
@@ -224,8 +217,7 @@ Finding slow_network(const counters::PortDelta& delta, const Pause& pause) {
       pause.subject());
   finding.fix = advise(
       "Look downstream: the switch port this host sends to, and whether its receiver pauses (pause sent, "
-      "tx); ECN "
-      "thresholds that act before PFC keep pause rare.");
+      "tx); ECN thresholds that act before PFC keep pause rare.");
   return finding;
 }
 
@@ -250,8 +242,7 @@ Outcome judge_pause_direction(const PortFacts& facts, const counters::PortDelta&
   return explained.empty() ? Outcome::passed(all_evidence(*seen)) : Outcome::not_checked(explained);
 }
 
-// ---- PFC-7
-// --------------------------------------------------------------------------------------------------
+// ---- PFC-7 ----
 
 Outcome judge_deadlock(const PortFacts& facts, const counters::PortDelta& delta) {
   const auto seen = pauses_to_judge(facts, delta);
@@ -271,8 +262,7 @@ Outcome judge_deadlock(const PortFacts& facts, const counters::PortDelta& delta)
       finding.evidence.insert(finding.evidence.end(), holding.evidence.begin(), holding.evidence.end());
       finding.cause =
           "The port is paused and pauses without end, as in a PFC deadlock; a host cannot prove the cycle of "
-          "buffers that "
-          "takes.";
+          "buffers that takes.";
       finding.fix = advise(
           "Check the switches for a cycle of paused ports (routing loop, flooding, up-down-up paths).");
       return Outcome::found(std::move(finding));
@@ -289,8 +279,7 @@ constexpr Rule kRules[] = {
          "It stops every class at once and hides in no drop counter; mlx5 and ice cannot do it beside PFC.",
      .needs = "ethtool pause parameters; PFC.",
      .decided = "Finding if either direction is on. Where the NIC cannot do both and PFC is off, this is the "
-                "cause of the "
-                "missing PFC, and MAP-3 is not reported beside it.",
+                "cause of the missing PFC, and MAP-3 is not reported beside it.",
      .fix = "Pause off, and PFC on where it is off.",
      .source = "NVIDIA/daqiri#250, #252; Linux mlx5/core/en_ethtool.c",
      .gates = {},
@@ -310,9 +299,9 @@ constexpr Rule kRules[] = {
      .condition = "No priority is paused 99 % of an interval of at least 200 ms, in either direction.",
      .why = "A storm stops the class, spreads from switch to switch, and does not end by itself.",
      .needs = "Pause durations over an interval.",
-     .decided = "Paused time over measured time, per priority and for 802.3x, each direction on its own. "
-                "Time, not frames: "
-                "one pause can be renewed for any length. Not checked on an idle port without pause.",
+     .decided =
+         "Paused time over measured time, per priority and for 802.3x, each direction on its own. Time, not "
+         "frames: one pause can be renewed for any length. Not checked on an idle port without pause.",
      .fix = "Received: find the pauser downstream. Sent: this host hangs.",
      .source = "SONiC pfc_detect_*.lua",
      .gates = {.idle_too = true},
@@ -321,13 +310,11 @@ constexpr Rule kRules[] = {
      .title = "Pause is rare, and its direction says whose it is",
      .condition = "Pause stays below 1 % of the time in both directions.",
      .why = "Pause sent means that this host drains slowly; pause received means that the network or the "
-            "peer does. The "
-            "cures are elsewhere.",
+            "peer does. The cures are elsewhere.",
      .needs = "Pause durations, or frames where no time is counted; PCIe stalls and receive-buffer counters "
               "as evidence.",
      .decided = "Sent: slow receiver, confidence high if a host counter points inside. Received: network, "
-                "unless no CNP "
-                "came back (ECN-3). A storm is PFC-5's.",
+                "unless no CNP came back (ECN-3). A storm is PFC-5's.",
      .fix = "Sent: PCIe, NUMA, receive queues of this host. Received: downstream.",
      .source = "Linux mlx5 counters documentation",
      .gates = {.idle_too = true},

@@ -11,8 +11,7 @@
 namespace rocetune::diagnose {
 namespace {
 
-// ---- GID-1
-// --------------------------------------------------------------------------------------------------
+// ---- GID-1 ----
 
 Evidence gid_evidence(const host::Gid& gid) {
   return setting(fmt::format("GID {}", gid.index), fmt::format("{} ({})", gid.address, enum_name(gid.type)),
@@ -42,8 +41,7 @@ Outcome judge_gids(const PortFacts& facts) {
         "first switch.";
     finding.fix = advise(
         "Enable RoCE v2: let the driver publish v2 GIDs (firmware and driver current, RoCE enabled), and set "
-        "the RDMA "
-        "connection manager's default to v2.",
+        "the RDMA connection manager's default to v2.",
         {fmt::format("cma_roce_mode -d {} -p {} -m 2", rdma->device, rdma->port)});
   } else {
     finding.cause =
@@ -57,8 +55,7 @@ Outcome judge_gids(const PortFacts& facts) {
   return Outcome::found(std::move(finding));
 }
 
-// ---- GID-3
-// --------------------------------------------------------------------------------------------------
+// ---- GID-3 ----
 
 // "10.1.2.3/24" -> "10.1.2.0/24"; nothing for link-local addresses, host routes, and what is no address.
 std::optional<std::string> subnet_of(const std::string& address) {
@@ -110,8 +107,7 @@ Outcome judge_subnets(const HostFacts& facts) {
     }
     finding.cause = fmt::format(
         "{} are in one subnet ({}): replies and routes may use another NIC than the one addressed, and tests "
-        "of single "
-        "NICs do not show it.",
+        "of single NICs do not show it.",
         names, place.second);
     finding.fix = advise(
         "One subnet per NIC; or policy routing, with arp_ignore 1, arp_announce 2 and rp_filter 0 or 2 on "
@@ -141,8 +137,7 @@ constexpr Rule kRules[] = {
      .why = "The kernel may answer ARP and route through another NIC of the subnet.",
      .needs = "Addresses of the RoCE ports.",
      .decided = "Warning with confidence medium: sysctls and policy routing that make it right are not read. "
-                "Members of a "
-                "bond do not count.",
+                "Members of a bond do not count.",
      .fix = "One subnet per NIC, or the sysctls.",
      .source = "NVIDIA/nccl#1131; Linux ip-sysctl documentation",
      .gates = {},

@@ -8,8 +8,7 @@
 namespace rocetune::diagnose {
 namespace {
 
-// ---- LINK-1
-// -------------------------------------------------------------------------------------------------
+// ---- LINK-1 ----
 
 Outcome judge_link_errors(const PortFacts& facts, const counters::PortDelta& delta) {
   const std::vector<std::string_view> names{"rx_symbol_errors", "rx_crc_errors"};
@@ -31,8 +30,7 @@ Outcome judge_link_errors(const PortFacts& facts, const counters::PortDelta& del
   return Outcome::found(std::move(finding));
 }
 
-// ---- LINK-2
-// -------------------------------------------------------------------------------------------------
+// ---- LINK-2 ----
 
 // The highest speed among ports of the same part that have carrier.
 std::optional<BitRate> fastest_sibling(const PortFacts& facts) {
@@ -80,8 +78,7 @@ Outcome judge_link_state(const PortFacts& facts) {
   return Outcome::passed(std::move(evidence));
 }
 
-// ---- LAG-1
-// --------------------------------------------------------------------------------------------------
+// ---- LAG-1 ----
 
 bool is_judged(const HostFacts& facts, const host::Bond& bond) {
   return std::any_of(facts.ports.begin(), facts.ports.end(), [&](const PortFacts& p) {

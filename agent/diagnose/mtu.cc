@@ -58,8 +58,7 @@ constexpr Rule kRules[] = {
      .title = "The MTU allows RDMA packets of 4096 bytes",
      .condition = "The netdev's MTU is at least 4192; 9000 is usual.",
      .why = "The RDMA MTU is the largest power of two that fits under it less 96 bytes; 1500 gives 1024, "
-            "four times the "
-            "packets.",
+            "four times the packets.",
      .needs = "MTU of the netdev; active_mtu of the RDMA port.",
      .decided = "Finding below 4192, or if active_mtu is less than the netdev allows. Info on software RDMA.",
      .fix = "Set 9000 on both hosts and the switch.",

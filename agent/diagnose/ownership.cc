@@ -8,8 +8,7 @@
 namespace rocetune::diagnose {
 namespace {
 
-// ---- NET-3
-// --------------------------------------------------------------------------------------------------
+// ---- NET-3 ----
 
 Outcome judge_link_layer(const PortFacts& facts) {
   Needs need;
@@ -29,8 +28,7 @@ Outcome judge_link_layer(const PortFacts& facts) {
   return Outcome::found(std::move(finding));
 }
 
-// ---- OPS-4
-// --------------------------------------------------------------------------------------------------
+// ---- OPS-4 ----
 
 Outcome judge_known_hardware(const PortFacts& facts) {
   if (facts.nic == nullptr) {
@@ -41,8 +39,7 @@ Outcome judge_known_hardware(const PortFacts& facts) {
   return Outcome::passed({setting("kind of NIC", facts.port.nic, "", facts.nic->origin)});
 }
 
-// ---- HOST-1
-// -------------------------------------------------------------------------------------------------
+// ---- HOST-1 ----
 
 Outcome judge_function(const PortFacts& facts) {
   const host::PortRole role = facts.port.role;
@@ -65,8 +62,7 @@ Outcome judge_function(const PortFacts& facts) {
   return Outcome::found(std::move(finding));
 }
 
-// ---- PFC-2
-// --------------------------------------------------------------------------------------------------
+// ---- PFC-2 ----
 
 std::vector<host::Owner> dcb_daemons(const PortFacts& facts) {
   std::vector<host::Owner> out;
@@ -83,8 +79,7 @@ Finding left_to_firmware(const PortFacts& facts, const host::DcbxMode& mode, Evi
   finding.evidence = {std::move(seen)};
   finding.cause =
       "DCBX is left to the firmware, which is willing: what the switch announces replaces settings of this "
-      "host seconds "
-      "after they are written.";
+      "host seconds after they are written.";
   host::DcbxMode ours = mode;
   ours.host = true;
   ours.lld_managed = false;
@@ -133,8 +128,7 @@ Outcome judge_owner(const PortFacts& facts) {
   return findings.empty() ? Outcome::passed(std::move(evidence)) : Outcome::found(std::move(findings));
 }
 
-// ---- SW-4
-// ---------------------------------------------------------------------------------------------------
+// ---- SW-4 ----
 
 Outcome judge_switch_announcement(const PortFacts& facts) {
   Needs need;
@@ -150,8 +144,7 @@ Outcome judge_switch_announcement(const PortFacts& facts) {
   finding.evidence = std::move(seen);
   finding.confidence = facts.roce_class->confidence;
   finding.cause = fmt::format(
-      "The switch announces PFC for {}, RoCE of this port is in priority {}: one side is not "
-      "lossless.",
+      "The switch announces PFC for {}, RoCE of this port is in priority {}: one side is not lossless.",
       to_text(peer->enabled), p.value());
   finding.fix = advise(fmt::format(
       "Turn PFC on for priority {} on the switch port, or move RoCE to the switch's priority.", p.value()));
@@ -175,8 +168,7 @@ constexpr Rule kRules[] = {
      .why = "A tool that passes what it does not know is worse than none.",
      .needs = "The kind of NIC, by its driver.",
      .decided = "Passes or abstains; on an unknown NIC no rule ever passes. Idle ports are treated alike, by "
-                "every rule "
-                "that needs traffic.",
+                "every rule that needs traffic.",
      .fix = "None.",
      .source = "GoogleCloudPlatform/cluster-toolkit#5917; awslabs/awsome-distributed-ai PR #1201",
      .gates = {.infiniband_too = true, .any_function = true, .any_nic = true},

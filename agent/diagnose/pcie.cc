@@ -13,8 +13,7 @@ std::optional<bool> is_guest(const host::Host& host) {
   return !host.hypervisor->empty();
 }
 
-// ---- VM-1
-// ---------------------------------------------------------------------------------------------------
+// ---- VM-1 ----
 
 Outcome judge_hypervisor(const HostFacts& facts) {
   Needs need;
@@ -33,8 +32,7 @@ Outcome judge_hypervisor(const HostFacts& facts) {
   return Outcome::found(std::move(finding));
 }
 
-// ---- PCIE-1
-// -------------------------------------------------------------------------------------------------
+// ---- PCIE-1 ----
 
 // Payload rate of one lane after line coding: 8b/10b up to 5 GT/s, 128b/130b up to 32, 242 of 256 bytes of a
 // flit at
@@ -124,8 +122,7 @@ Outcome judge_pcie(const PortFacts& facts) {
   return Outcome::passed(std::move(seen));
 }
 
-// ---- PCIE-2
-// -------------------------------------------------------------------------------------------------
+// ---- PCIE-2 ----
 
 Outcome judge_acs(const PortFacts& facts) {
   if (is_guest(facts.host).value_or(false)) {
@@ -149,16 +146,14 @@ Outcome judge_acs(const PortFacts& facts) {
   }
   finding.cause =
       "ACS redirects peer-to-peer requests to the root complex: GPU memory is read and written through it, "
-      "at a fraction of "
-      "the rate.";
+      "at a fraction of the rate.";
   finding.fix =
       advise("Turn ACS redirection off on these bridges (bare metal only), or use ATS with a set-up for it.",
              std::move(commands));
   return Outcome::found(std::move(finding));
 }
 
-// ---- HOST-2
-// -------------------------------------------------------------------------------------------------
+// ---- HOST-2 ----
 
 Outcome judge_placement(const HostFacts& facts) {
   Needs need;

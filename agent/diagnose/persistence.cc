@@ -20,8 +20,7 @@ Outcome judge_boot_unit(const HostFacts& facts) {
   finding.evidence = {seen};
   finding.cause =
       "Class map and PFC live in the kernel only: a reboot or driver reload drops them, unless another "
-      "program "
-      "writes them again.";
+      "program writes them again.";
   finding.fix = advise("Confirm a state with rocetune apply, and enable its boot unit.",
                        {"systemctl enable rocetune-boot.service"});
   return Outcome::found(std::move(finding));

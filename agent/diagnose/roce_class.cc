@@ -97,8 +97,7 @@ std::optional<Choice> from_traces(const host::Port& port, Priority cnp, const De
 
 std::optional<Choice> choose_priority(const host::Port& port, const Intent& declared, Dscp cnp_dscp,
                                       Priority cnp, const DefaultPlan& plan) {
-  if (declared.priority)
-    return Choice{*declared.priority, "declared by " + declared.origin, Confidence::high};
+  if (declared.priority) return Choice{*declared.priority, declared.origin, Confidence::high};
   if (port.dcb.pfc) {
     const PrioritySet data = port.dcb.pfc->enabled.without(cnp);
     if (auto one = from_single_pfc(data)) return one;

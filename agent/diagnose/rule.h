@@ -46,6 +46,8 @@ std::span<const Rule> gid_rules();
 std::span<const Rule> mtu_rules();
 std::span<const Rule> ownership_rules();
 std::span<const Rule> class_map_rules();
+std::span<const Rule> cnp_class_rules();
+std::span<const Rule> tos_bytes_rules();
 std::span<const Rule> flow_control_rules();
 std::span<const Rule> buffers_rules();
 std::span<const Rule> ecn_rules();

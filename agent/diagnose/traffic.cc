@@ -10,8 +10,7 @@
 namespace rocetune::diagnose {
 namespace {
 
-// ---- MAP-6
-// --------------------------------------------------------------------------------------------------
+// ---- MAP-6 ----
 
 struct Direction {
   const char* rdma;
@@ -68,11 +67,11 @@ Outcome judge_class_in_use(const PortFacts& facts, const counters::PortDelta& de
         "RoCE packets {} outside priority {}{}: it is {} that puts them there.", direction.verb,
         c.priority.value(), other ? fmt::format(", in priority {}", other->value()) : "", direction.whose);
     finding.fix = c.dscp
-                      ? advise(fmt::format("Have applications send ToS {} (DSCP {} and ECT(0)): "
-                                           "NCCL_IB_TC={}, UCX_IB_TRAFFIC_CLASS={}, "
-                                           "perftest --tclass={}; for rdma_cm, default_roce_tos.",
-                                           tos_of(*c.dscp).wire(), c.dscp->value(), tos_of(*c.dscp).wire(),
-                                           tos_of(*c.dscp).wire(), tos_of(*c.dscp).wire()))
+                      ? advise(fmt::format(
+                            "Have applications send ToS {} (DSCP {} and ECT(0)): NCCL_IB_TC={}, "
+                            "UCX_IB_TRAFFIC_CLASS={}, perftest --tclass={}; for rdma_cm, default_roce_tos.",
+                            tos_of(*c.dscp).wire(), c.dscp->value(), tos_of(*c.dscp).wire(),
+                            tos_of(*c.dscp).wire(), tos_of(*c.dscp).wire()))
                       : advise(fmt::format("Map the applications' DSCP to priority {}.", c.priority.value()));
     findings.push_back(std::move(finding));
   }
@@ -82,8 +81,7 @@ Outcome judge_class_in_use(const PortFacts& facts, const counters::PortDelta& de
                         : Outcome::not_checked("too few RDMA packets in either direction");
 }
 
-// ---- LOSS-1
-// -------------------------------------------------------------------------------------------------
+// ---- LOSS-1 ----
 
 constexpr std::string_view kLossSigns[] = {"out_of_sequence", "sequence_naks_received", "implied_nak_errors",
                                            "ack_timeouts", "duplicate_requests"};
@@ -112,16 +110,15 @@ Outcome judge_loss(const PortFacts& facts, const counters::PortDelta& delta) {
       damaged
           ? "RoCE packets are lost and repeated, and the link damages frames (LINK-1)."
           : "RoCE packets are lost and repeated; the link itself is clean, so a queue overflows on the way.";
-  finding.fix = advise(damaged ? "Cure the link first (LINK-1)."
-                               : "Compare both ends: out_of_sequence names the receiving side. Then check "
-                                 "that every hop has the class "
-                                 "lossless and marks it (MAP-5 here, the same on switches).");
+  finding.fix =
+      advise(damaged ? "Cure the link first (LINK-1)."
+                     : "Compare both ends: out_of_sequence names the receiving side. Then check that every "
+                       "hop has the class lossless and marks it (MAP-5 here, the same on switches).");
   finding.confidence = Confidence::medium;
   return Outcome::found(std::move(finding));
 }
 
-// ---- LOSS-2
-// -------------------------------------------------------------------------------------------------
+// ---- LOSS-2 ----
 
 bool is_slow_receiver(const PortFacts& facts, const counters::PortDelta& delta) {
   const std::vector<Pause> seen = pauses(delta);
@@ -147,13 +144,11 @@ Outcome judge_receiver_ready(const PortFacts& facts, const counters::PortDelta& 
                            : "The peer has posted too few receives: it answers receiver-not-ready.";
   finding.fix = advise(
       "Deeper receive queues or credits in the application; a min_rnr_timer of 12 to 14 (0.64 to 1.28 ms), "
-      "not 0 "
-      "(655 ms). No change of the network.");
+      "not 0 (655 ms). No change of the network.");
   return Outcome::found(std::move(finding));
 }
 
-// ---- LOSS-4
-// -------------------------------------------------------------------------------------------------
+// ---- LOSS-4 ----
 
 Outcome judge_nic_drops(const PortFacts& facts, const counters::PortDelta& delta) {
   std::vector<Evidence> seen =
@@ -180,16 +175,14 @@ Outcome judge_nic_drops(const PortFacts& facts, const counters::PortDelta& delta
   finding.confidence = queues ? Confidence::medium : Confidence::high;
   finding.cause = queues ? "The NIC drops what it receives, and host queues run out of buffers."
                          : "The NIC drops what it receives although host queues have room: its buffer fills "
-                           "faster than PCIe "
-                           "drains it, or the class is not lossless.";
+                           "faster than PCIe drains it, or the class is not lossless.";
   finding.fix = advise(
       queues ? "Larger receive rings and more queues; for RDMA see LOSS-2."
              : "Check that the class has PFC and headroom (MAP-5, PFC-3), then PCIe (PCIE-1, PCIE-2).");
   return Outcome::found(std::move(finding));
 }
 
-// ---- OPS-3, OPS-5
-// -------------------------------------------------------------------------------------------
+// ---- OPS-3, OPS-5 ----
 
 Outcome judge_interval(const PortFacts&, const counters::PortDelta& delta) {
   std::size_t known = 0;
@@ -238,8 +231,7 @@ constexpr Rule kRules[] = {
      .why = "Settings show where marked packets would go; only counters show whether applications mark them.",
      .needs = "rdma_tx_packets, rdma_rx_packets and packets per priority over a busy interval.",
      .decided = "Each direction on its own: what leaves is this host's doing, what arrives the peer's or a "
-                "switch's. Not "
-                "judged where the class map itself is broken (MAP-1, MAP-5).",
+                "switch's. Not judged where the class map itself is broken (MAP-1, MAP-5).",
      .fix = "Set the ToS byte in the application.",
      .source = "Linux mlx5 counters documentation; openucx/ucx#10325",
      .gates = {},
@@ -251,8 +243,7 @@ constexpr Rule kRules[] = {
      .needs = "out_of_sequence, sequence_naks_received, ack_timeouts, duplicate_requests and others; RDMA "
               "packets.",
      .decided = "Largest of these over all RDMA packets: warning from 0.001 %, critical from 0.1 %. Lossy "
-                "operation is "
-                "allowed up to 0.1 %.",
+                "operation is allowed up to 0.1 %.",
      .fix = "The link first, then the class at every hop.",
      .source = "linux-rdma/perftest#219; Linux hw/mlx5/counters.c",
      .gates = {},

@@ -17,9 +17,9 @@ CLI::Option* add_text(CLI::App& app, const std::string& flag, std::string& text,
                       const Parse& parse) {
   return app.add_option(flag, text, help)
       ->check(CLI::Validator(
-          [flag, parse](const std::string& given) {
+          [parse](const std::string& given) {
             const auto value = parse(given);
-            return value ? std::string() : flag + ": found " + given + ", allowed: " + value.error().allowed;
+            return value ? std::string() : "found " + given + ", allowed: " + value.error().allowed;
           },
           "", flag));
 }
