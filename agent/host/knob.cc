@@ -77,16 +77,21 @@ std::string app_text(const std::vector<AppEntry>& entries) {
   return out;
 }
 
-// Transmit and receive shares differ only where someone set them apart; then both are shown.
+// "prio->tc 0->0 … 7->0; ets tc0 50% tc3 50%; strict tc6". Transmit and receive shares differ only where
+// someone set them apart; then both are shown.
 std::string ets_text(const EtsSetting& ets) {
   std::string out = "prio->tc";
   for (std::size_t p = 0; p < 8; ++p) out += fmt::format(" {}->{}", p, ets.tc_of_priority[p].value());
-  for (std::size_t tc = 0; tc < 8; ++tc) {
-    out += fmt::format("{} tc{} {}", tc == 0 ? ";" : ",", tc, enum_name(ets.tsa[tc]));
-    if (ets.tx_share_percent[tc] != 0) out += fmt::format(" {}%", ets.tx_share_percent[tc]);
-    if (ets.rx_share_percent[tc] != 0 && ets.rx_share_percent[tc] != ets.tx_share_percent[tc]) {
-      out += fmt::format(" (rx {}%)", ets.rx_share_percent[tc]);
+  for (const auto& [algorithm, name] : EnumNames<Tsa>::names) {
+    std::string classes;
+    for (std::size_t tc = 0; tc < 8; ++tc) {
+      if (ets.tsa[tc] != algorithm) continue;
+      classes += fmt::format(" tc{}", tc);
+      const int tx = ets.tx_share_percent[tc], rx = ets.rx_share_percent[tc];
+      if (tx != 0) classes += fmt::format(" {}%", tx);
+      if (rx != 0 && rx != tx) classes += fmt::format(" (rx {}%)", rx);
     }
+    if (!classes.empty()) out += fmt::format("; {}{}", name, classes);
   }
   return out + (ets.willing ? "; willing" : "");
 }
@@ -112,6 +117,18 @@ std::string dcbx_text(const DcbxMode& mode) {
 std::string pause_text(const GlobalPause& pause) {
   return fmt::format("rx {}, tx {}, autoneg {}", pause.receive ? "on" : "off", pause.transmit ? "on" : "off",
                      pause.autonegotiate ? "on" : "off");
+}
+
+// A share means something for an ets class alone; drivers report 100 or 0 for the others as they like (mlx5:
+// 100 for every strict and vendor class), so that a table never reads back as it was written.
+EtsSetting writable(const Ets& ets) {
+  EtsSetting out{ets.willing, ets.tc_of_priority, ets.tsa, ets.tx_share_percent, ets.rx_share_percent};
+  for (std::size_t tc = 0; tc < 8; ++tc) {
+    if (out.tsa[tc] == Tsa::ets) continue;
+    out.tx_share_percent[tc] = 0;
+    out.rx_share_percent[tc] = 0;
+  }
+  return out;
 }
 
 // T as the writable part of what was observed, or its reason.
@@ -154,10 +171,7 @@ Observed<KnobValue> value_of(const Host& host, const Knob& knob) {
     case KnobKind::pfc:
       return project(port->dcb.pfc, [](const Pfc& pfc) { return PfcSetting{pfc.enabled, pfc.delay}; });
     case KnobKind::ets:
-      return project(port->dcb.ets, [](const Ets& ets) {
-        return EtsSetting{ets.willing, ets.tc_of_priority, ets.tsa, ets.tx_share_percent,
-                          ets.rx_share_percent};
-      });
+      return project(port->dcb.ets, [](const Ets& ets) { return writable(ets); });
     case KnobKind::app_table:
       return project(port->dcb.app, [](std::vector<AppEntry> entries) {
         std::sort(entries.begin(), entries.end());
@@ -184,6 +198,10 @@ Observed<KnobValue> value_of(const Host& host, const Knob& knob) {
       return project(port->rdma->cm_default_tos, [](TosByte tos) { return std::int64_t{tos.wire()}; });
   }
   return absent("unknown kind of knob");
+}
+
+bool is_hidden(const Unavailable& reason) {
+  return reason.kind == Unavailable::Kind::absent && reason.why == kHiddenUntilMade;
 }
 
 std::string to_text(const Knob& knob) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -46,7 +47,7 @@ struct PfcSetting {
   }
 };
 
-// The writable half of Ets.
+// The writable half of Ets. Shares of classes other than ets are 0, whatever the driver reports for them.
 struct EtsSetting {
   bool willing = false;
   std::array<TrafficClass, 8> tc_of_priority{};
@@ -84,6 +85,12 @@ bool is_valid(KnobKind kind, const KnobValue& value);
 
 // The knob's value in an observed host; the reason if the host does not show it.
 Observed<KnobValue> value_of(const Host& host, const Knob& knob);
+
+// Whether a value that `value_of` did not find is merely not shown yet: cm_default_tos has a configfs
+// directory that somebody has to make first. Readers say so with this reason.
+inline constexpr std::string_view kHiddenUntilMade =
+    "no configfs directory for this device yet: the kernel's default is in force";
+bool is_hidden(const Unavailable& reason);
 
 // "eth0 pfc", "eth0 cc_params/np_cnp_dscp".
 std::string to_text(const Knob& knob);

@@ -10,11 +10,14 @@ namespace {
 using Lines = std::vector<std::string>;
 
 // What goes in front of a command so that it acts in the port's network namespace. Readers name a namespace
-// that `ip netns` knows by its name and any other by a path.
+// that `ip netns` knows by its name, any other by a path or as "pid N".
 std::string namespace_prefix(const Port& port) {
   if (port.network_namespace.empty()) return "";
   if (port.network_namespace.front() == '/') {
     return fmt::format("nsenter --net={} ", port.network_namespace);
+  }
+  if (port.network_namespace.starts_with("pid ")) {
+    return fmt::format("nsenter --net=/proc/{}/ns/net ", port.network_namespace.substr(4));
   }
   return fmt::format("ip netns exec {} ", port.network_namespace);
 }
@@ -119,9 +122,19 @@ Lines app_lines(const Port& port, std::vector<AppEntry> before, std::vector<AppE
   std::vector<AppEntry> added, removed;
   std::set_difference(after.begin(), after.end(), before.begin(), before.end(), std::back_inserter(added));
   std::set_difference(before.begin(), before.end(), after.begin(), after.end(), std::back_inserter(removed));
-  // Adding first keeps trust at DSCP throughout: mlx5 falls back to PCP when the last DSCP entry goes.
-  Lines lines = app_verb_lines(port, "add", added);
-  for (std::string& line : app_verb_lines(port, "del", removed)) lines.push_back(std::move(line));
+  // What gets another priority is deleted first: some drivers (mlx5) exchange the entry by themselves when
+  // the new one is added, and a later deletion of the old one fails. The rest is deleted last, so that trust
+  // stays at DSCP: mlx5 falls back to PCP when the last DSCP entry goes.
+  const auto is_mapped_anew = [&](const AppEntry& old) {
+    return std::any_of(added.begin(), added.end(), [&](const AppEntry& entry) {
+      return entry.selector == old.selector && entry.protocol == old.protocol;
+    });
+  };
+  const auto rest = std::stable_partition(removed.begin(), removed.end(), is_mapped_anew);
+  Lines lines = app_verb_lines(port, "del", {removed.begin(), rest});
+  for (std::string& line : app_verb_lines(port, "add", added)) lines.push_back(std::move(line));
+  for (std::string& line : app_verb_lines(port, "del", {rest, removed.end()}))
+    lines.push_back(std::move(line));
   const auto is_dscp = [](const AppEntry& entry) { return entry.selector == AppSelector::dscp; };
   if (with_mlnx_qos) {
     for (const AppEntry& entry : added) {
@@ -129,10 +142,10 @@ Lines app_lines(const Port& port, std::vector<AppEntry> before, std::vector<AppE
       lines.push_back(fmt::format("mlnx_qos -i {} --dscp2prio set,{},{}", port.name, entry.protocol,
                                   entry.priority.value()));
     }
-    for (const AppEntry& entry : removed) {
-      if (!is_dscp(entry)) continue;
-      lines.push_back(fmt::format("mlnx_qos -i {} --dscp2prio del,{},{}", port.name, entry.protocol,
-                                  entry.priority.value()));
+    for (auto entry = rest; entry != removed.end(); ++entry) {
+      if (!is_dscp(*entry)) continue;
+      lines.push_back(fmt::format("mlnx_qos -i {} --dscp2prio del,{},{}", port.name, entry->protocol,
+                                  entry->priority.value()));
     }
   }
   return lines;

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "agent/host/knob.h"
+
 namespace rocetune::host {
 namespace {
 
@@ -60,7 +62,7 @@ void read_cm_defaults(const HostFiles& files, RdmaPort& out) {
   }
   const std::string device = fmt::format("{}/{}", kRdmaCm, out.device);
   if (!files.exists(device)) {
-    const auto why = absent("no configfs directory for this device yet: the kernel's default is in force");
+    const auto why = absent(std::string(kHiddenUntilMade));
     out.cm_default_tos = why;
     out.cm_default_mode = why;
     return;

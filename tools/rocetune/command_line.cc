@@ -53,6 +53,14 @@ ExitCode run(int argc, const char* const* argv) {
   add_doctor(dispatch);
   add_inspect(dispatch);
   add_watch(dispatch);
+  add_plan(dispatch);
+  add_apply(dispatch);
+  add_confirm(dispatch);
+  add_rollback(dispatch);
+  add_recover(dispatch);
+  add_history(dispatch);
+  add_persist(dispatch);
+  add_deadman(dispatch);
   add_tap(dispatch);
 
   try {

@@ -17,9 +17,17 @@ struct Dispatch {
   std::function<ExitCode()>& action;
 };
 
+void add_apply(const Dispatch& dispatch);
+void add_confirm(const Dispatch& dispatch);
+void add_deadman(const Dispatch& dispatch);
 void add_doctor(const Dispatch& dispatch);
+void add_history(const Dispatch& dispatch);
 void add_inspect(const Dispatch& dispatch);
-void add_watch(const Dispatch& dispatch);
+void add_persist(const Dispatch& dispatch);
+void add_plan(const Dispatch& dispatch);
+void add_recover(const Dispatch& dispatch);
+void add_rollback(const Dispatch& dispatch);
 void add_tap(const Dispatch& dispatch);
+void add_watch(const Dispatch& dispatch);
 
 }  // namespace rocetune::cli

@@ -40,7 +40,8 @@ TEST(KnobCommands, AppTableAddsTheNewBeforeItDeletesTheOld) {
   const std::vector<AppEntry> after{{AppSelector::dscp, 26, Priority(3)},
                                     {AppSelector::dscp, 48, Priority(6)}};
   EXPECT_EQ(commands(mlx5_port(), KnobKind::app_table, before, after),
-            (Lines{"dcb app add dev eth0 dscp-prio 26:3", "dcb app del dev eth0 dscp-prio 26:0"}));
+            (Lines{"dcb app del dev eth0 dscp-prio 26:0", "dcb app add dev eth0 dscp-prio 26:3",
+                   "dcb app del dev eth0 dscp-prio 10:1"}));
 }
 
 TEST(KnobCommands, AppTableSpellsEverySelector) {
@@ -111,6 +112,11 @@ TEST(KnobCommands, APortInANamespaceIsReachedThere) {
   const KnobValue mtu(std::int64_t{9000});
   EXPECT_EQ(commands(port, KnobKind::mtu, mtu, mtu),
             (Lines{"ip netns exec blue ip link set dev eth0 mtu 9000"}));
+  for (const char* unnamed : {"/proc/77/ns/net", "pid 77"}) {
+    port.network_namespace = unnamed;
+    EXPECT_EQ(commands(port, KnobKind::mtu, mtu, mtu),
+              (Lines{"nsenter --net=/proc/77/ns/net ip link set dev eth0 mtu 9000"}));
+  }
   port.network_namespace = "/proc/77/ns/net";
   EXPECT_EQ(commands(port, KnobKind::mtu, mtu, mtu),
             (Lines{"nsenter --net=/proc/77/ns/net ip link set dev eth0 mtu 9000"}));

@@ -1,0 +1,149 @@
+#include "agent/tune/arrange.h"
+
+#include <algorithm>
+
+namespace rocetune::tune {
+namespace {
+
+using host::KnobKind;
+
+void add_unique(std::vector<std::string>& names, const std::string& name) {
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+std::vector<std::string> port_order(const host::Host& host) {
+  std::vector<std::string> order;
+  for (const host::Port& port : host.ports) {
+    const auto bond = std::find_if(host.bonds.begin(), host.bonds.end(), [&](const host::Bond& b) {
+      return b.name == port.name ||
+             std::find(b.members.begin(), b.members.end(), port.name) != b.members.end();
+    });
+    if (bond != host.bonds.end()) {
+      for (const std::string& member : bond->members) add_unique(order, member);
+      add_unique(order, bond->name);
+    } else {
+      add_unique(order, port.name);
+    }
+  }
+  return order;
+}
+
+bool mask_changes(const Change& change) {
+  const auto* after = std::get_if<host::PfcSetting>(&change.after);
+  if (after == nullptr || !change.before) return false;
+  return std::get<host::PfcSetting>(*change.before).enabled != after->enabled;
+}
+
+// PFC leaves priorities and enters none: then buffers may shrink only behind it.
+bool only_removes_pfc(const std::vector<Change>& changes) {
+  for (const Change& change : changes) {
+    if (!mask_changes(change)) continue;
+    const std::uint8_t before = std::get<host::PfcSetting>(*change.before).enabled.mask();
+    const std::uint8_t after = std::get<host::PfcSetting>(change.after).enabled.mask();
+    return (after & ~before) == 0;
+  }
+  return false;
+}
+
+// Batches of one port in order. Kinds of one row share a kernel message or at least a moment.
+int stage_of(const Change& change, bool buffers_last) {
+  switch (change.knob.kind) {
+    case KnobKind::dcbx_mode:
+      return 0;
+    case KnobKind::global_pause:
+      return 1;
+    case KnobKind::buffers:
+      return buffers_last ? 4 : 2;
+    case KnobKind::ets:
+    case KnobKind::pfc:
+    case KnobKind::app_table:
+      return 3;
+    case KnobKind::mtu:
+      return 5;
+    case KnobKind::pfc_prevention:
+      return 6;
+    case KnobKind::cc_param:
+      return 7;
+    case KnobKind::cm_default_tos:
+      return 8;
+  }
+  return 9;
+}
+
+bool interrupts(const Change& change, const host::NicRow& traits) {
+  switch (change.knob.kind) {
+    case KnobKind::pfc:
+      return traits.dcb.pfc_write_bounces_link && mask_changes(change);
+    case KnobKind::mtu:
+      return true;
+    case KnobKind::global_pause:
+      // Negotiated pause is renegotiated, which takes the link down.
+      return std::get<host::GlobalPause>(change.after).autonegotiate ||
+             (change.before && std::get<host::GlobalPause>(*change.before).autonegotiate);
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::vector<Step> arrange(std::vector<Change> changes, const host::Host& host, const host::NicTable& nics) {
+  std::vector<Step> steps;
+  for (const std::string& name : port_order(host)) {
+    const host::Port* port = host.find_port(name);
+    if (port == nullptr) continue;
+    std::vector<Change> mine;
+    for (Change& change : changes) {
+      if (change.knob.port == name) mine.push_back(std::move(change));
+    }
+    std::erase_if(changes,
+                  [&](const Change& change) { return change.knob.port == name || change.knob.port.empty(); });
+    const bool buffers_last = only_removes_pfc(mine);
+    std::stable_sort(mine.begin(), mine.end(), [&](const Change& a, const Change& b) {
+      return std::pair(stage_of(a, buffers_last), a.knob) < std::pair(stage_of(b, buffers_last), b.knob);
+    });
+    const host::NicRow& traits = nics.named(port->nic);
+    int stage = -1;
+    for (Change& change : mine) {
+      if (stage_of(change, buffers_last) != stage) {
+        stage = stage_of(change, buffers_last);
+        steps.push_back({name, false, {}});
+      }
+      steps.back().interrupts_link |= interrupts(change, traits);
+      steps.back().changes.push_back(std::move(change));
+    }
+  }
+  return steps;
+}
+
+void annotate(Change& change, const host::Port& port, const host::NicRow& traits) {
+  switch (change.knob.kind) {
+    case KnobKind::buffers:
+      if (traits.dcb.buffer_write_is_sticky) {
+        change.revert = Revert::needs_driver_reload;
+        change.risk =
+            "the driver stops sizing buffers by itself until it is reloaded; the sizes can be restored";
+      }
+      break;
+    case KnobKind::pfc:
+      if (interrupts(change, traits)) change.risk = "the link bounces: seconds without carrier";
+      break;
+    case KnobKind::mtu:
+      change.risk = "traffic stops while the queues are built anew";
+      break;
+    case KnobKind::global_pause:
+      if (interrupts(change, traits)) change.risk = "the link renegotiates: seconds without carrier";
+      break;
+    case KnobKind::dcbx_mode: {
+      const auto* before = change.before ? std::get_if<host::DcbxMode>(&*change.before) : nullptr;
+      if (traits.dcb.dcbx_firmware_takes_over && before != nullptr && !before->host) {
+        change.risk = "the NIC's firmware no longer follows what the switch announces by DCBX";
+      }
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+}  // namespace rocetune::tune

@@ -1,0 +1,18 @@
+// Puts changes into the order in which they can be made, batch by batch.
+#pragma once
+
+#include <vector>
+
+#include "agent/host/nic_row.h"
+#include "agent/tune/plan.h"
+
+namespace rocetune::tune {
+
+// Steps in order: bond members one after another and before their bond, other ports as the host lists them;
+// inside a port as docs/decisions/0004-transaction.md says. `changes` in any order.
+std::vector<Step> arrange(std::vector<Change> changes, const host::Host& host, const host::NicTable& nics);
+
+// How well `before` can be restored, and what the write does to traffic; from the NIC's row.
+void annotate(Change& change, const host::Port& port, const host::NicRow& traits);
+
+}  // namespace rocetune::tune

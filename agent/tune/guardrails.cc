@@ -1,0 +1,312 @@
+#include "agent/tune/guardrails.h"
+
+#include <algorithm>
+
+namespace rocetune::tune {
+namespace {
+
+using host::KnobKind;
+using host::PortRole;
+using Refusals = std::vector<Refusal>;
+
+// Below this a port counts as idle: connection managers and monitoring exchange a few packets a second.
+constexpr double kIdlePacketsPerSecond = 100;
+
+bool is_dcb(KnobKind kind) {
+  return kind == KnobKind::pfc || kind == KnobKind::ets || kind == KnobKind::app_table ||
+         kind == KnobKind::buffers || kind == KnobKind::dcbx_mode;
+}
+
+template <class Predicate>
+bool has_change(const Plan& plan, std::string_view port, Predicate&& predicate) {
+  for (const Step& step : plan.steps) {
+    if (step.port != port) continue;
+    if (std::any_of(step.changes.begin(), step.changes.end(), predicate)) return true;
+  }
+  return false;
+}
+
+// Ports whose link is interrupted, members of a bond included when the bond itself is.
+std::vector<std::string> interrupted_ports(const GuardrailInput& in) {
+  Plan interrupting;
+  for (const Step& step : in.plan.steps) {
+    if (step.interrupts_link) interrupting.steps.push_back(step);
+  }
+  return interrupting.touched_ports(in.host);
+}
+
+// The port itself and the bond it carries for: addresses, routes and sessions sit on the bond.
+std::vector<const host::Port*> port_and_bond(const host::Host& host, const std::string& name) {
+  std::vector<const host::Port*> out;
+  if (const host::Port* port = host.find_port(name)) {
+    out.push_back(port);
+    const host::Port* bond = port->bond ? host.find_port(*port->bond) : nullptr;
+    if (bond != nullptr) out.push_back(bond);
+  }
+  return out;
+}
+
+template <class Judge>
+Refusals for_each_attachment(const GuardrailInput& in, std::string_view consent, Judge&& judge) {
+  Refusals out;
+  for (const std::string& name : interrupted_ports(in)) {
+    for (const host::Port* port : port_and_bond(in.host, name)) {
+      std::string reason;
+      if (!port->attachments) {
+        if (port->name == name) {
+          reason = fmt::format("whether it carries the default route, a session or storage is not known: {}",
+                               port->attachments.error().why);
+        }
+      } else {
+        reason = judge(*port->attachments);
+      }
+      if (!reason.empty()) {
+        out.push_back({std::string(consent), name, std::move(reason)});
+        break;
+      }
+    }
+  }
+  return out;
+}
+
+std::string joined(const std::vector<std::string>& items) {
+  std::string out;
+  for (const std::string& item : items) out += (out.empty() ? "" : ", ") + item;
+  return out;
+}
+
+Refusals default_route(const GuardrailInput& in) {
+  return for_each_attachment(in, "bounce-default-route", [](const host::Attachments& a) {
+    return a.carries_default_route ? std::string("it carries the default route and would be interrupted")
+                                   : "";
+  });
+}
+
+Refusals ssh_session(const GuardrailInput& in) {
+  return for_each_attachment(in, "bounce-ssh", [](const host::Attachments& a) {
+    return a.ssh_peers.empty() ? std::string()
+                               : fmt::format("ssh sessions of {} run over it", joined(a.ssh_peers));
+  });
+}
+
+Refusals mounted_storage(const GuardrailInput& in) {
+  return for_each_attachment(in, "bounce-storage", [](const host::Attachments& a) {
+    return a.storage_mounts.empty() ? std::string()
+                                    : fmt::format("{} is reached over it", joined(a.storage_mounts));
+  });
+}
+
+// What runs now, in packets per second; nothing if no counter tells.
+std::optional<double> rdma_rate(const counters::PortDelta& delta) {
+  if (delta.elapsed <= Duration()) return std::nullopt;
+  const double span = std::max(delta.elapsed, delta.rdma_elapsed).seconds();
+  std::optional<double> rate;
+  for (const std::string_view counter : {"rdma_tx_packets", "rdma_rx_packets"}) {
+    if (const auto packets = delta.increment(counter)) {
+      rate = std::max(rate.value_or(0), static_cast<double>(*packets) / span);
+    }
+  }
+  return rate;
+}
+
+Refusals rdma_traffic(const GuardrailInput& in) {
+  Refusals out;
+  std::vector<std::string> ports = interrupted_ports(in);
+  for (const Step& step : in.plan.steps) {
+    const bool maps = std::any_of(step.changes.begin(), step.changes.end(),
+                                  [](const Change& change) { return is_dcb(change.knob.kind); });
+    if (maps && std::find(ports.begin(), ports.end(), step.port) == ports.end()) ports.push_back(step.port);
+  }
+  for (const std::string& name : ports) {
+    const host::Port* port = in.host.find_port(name);
+    if (port == nullptr || !port->rdma) continue;
+    const auto refuse = [&](std::string reason) { out.push_back({"rdma-traffic", name, std::move(reason)}); };
+    if (!in.traffic) {
+      refuse("whether RDMA traffic runs is not known: " + in.traffic.error().why);
+      continue;
+    }
+    const counters::PortDelta* delta = in.traffic->find_port(name);
+    const auto rate = delta == nullptr ? std::nullopt : rdma_rate(*delta);
+    if (!rate) {
+      refuse("whether RDMA traffic runs is not known: the NIC shows no RDMA packet counter");
+    } else if (*rate > kIdlePacketsPerSecond) {
+      refuse(fmt::format("RDMA traffic runs: {:.0f} packets/s", *rate));
+    }
+  }
+  return out;
+}
+
+Refusals other_owner(const GuardrailInput& in) {
+  Refusals out;
+  std::vector<std::string> writes_dcb;
+  for (const Step& step : in.plan.steps) {
+    if (has_change(in.plan, step.port, [](const Change& change) { return is_dcb(change.knob.kind); }) &&
+        std::find(writes_dcb.begin(), writes_dcb.end(), step.port) == writes_dcb.end()) {
+      writes_dcb.push_back(step.port);
+    }
+  }
+  if (!in.host.owners) return out;
+  for (const host::Owner& owner : *in.host.owners) {
+    for (const std::string& port : writes_dcb) {
+      out.push_back({"other-owner", port,
+                     fmt::format("{} may write the same settings ({})", owner.name, owner.evidence)});
+    }
+  }
+  return out;
+}
+
+Refusals firmware_dcbx(const GuardrailInput& in) {
+  Refusals out;
+  std::vector<std::string> seen;
+  for (const Step& step : in.plan.steps) {
+    const host::Port* port = in.host.find_port(step.port);
+    if (port == nullptr || std::find(seen.begin(), seen.end(), step.port) != seen.end()) continue;
+    seen.push_back(step.port);
+    const bool owned_by_firmware = port->dcb.dcbx && (port->dcb.dcbx->lld_managed || !port->dcb.dcbx->host);
+    if (!owned_by_firmware ||
+        !has_change(in.plan, step.port, [](const Change& c) { return is_dcb(c.knob.kind); })) {
+      continue;
+    }
+    const bool takes =
+        has_change(in.plan, step.port, [](const Change& c) { return c.knob.kind == KnobKind::dcbx_mode; });
+    out.push_back({"take-dcbx", step.port,
+                   takes ? "the NIC's firmware owns DCB and would lose it to the host"
+                         : "the NIC's firmware owns DCB and may overwrite what is written"});
+  }
+  return out;
+}
+
+Refusals inexact_revert(const GuardrailInput& in) {
+  Refusals out;
+  for (const Step& step : in.plan.steps) {
+    for (const Change& change : step.changes) {
+      if (change.revert == Revert::exact) continue;
+      out.push_back({"inexact-revert", step.port,
+                     fmt::format("{} cannot be undone exactly: {}", host::to_text(change.knob),
+                                 change.revert == Revert::impossible ? "the value before cannot be written"
+                                                                     : change.risk)});
+    }
+  }
+  return out;
+}
+
+// One refusal per touched port for which `judge` has a reason.
+template <class Judge>
+Refusals for_each_port(const GuardrailInput& in, std::string_view consent, Judge&& judge) {
+  Refusals out;
+  for (const std::string& name : in.plan.touched_ports(in.host)) {
+    const host::Port* port = in.host.find_port(name);
+    if (port == nullptr) continue;
+    if (std::string reason = judge(*port); !reason.empty()) {
+      out.push_back({std::string(consent), name, std::move(reason)});
+    }
+  }
+  return out;
+}
+
+Refusals not_physical(const GuardrailInput& in) {
+  return for_each_port(in, "not-physical", [](const host::Port& port) {
+    const bool fine = port.role == PortRole::physical || port.role == PortRole::uplink_representor ||
+                      port.role == PortRole::bond;
+    return fine
+               ? std::string()
+               : fmt::format("it is a {}, not the physical port that has the settings", enum_name(port.role));
+  });
+}
+
+Refusals unknown_nic(const GuardrailInput& in) {
+  return for_each_port(in, "unknown-nic", [](const host::Port& port) {
+    const bool known = port.role == PortRole::bond || (!port.nic.empty() && port.nic != "unknown");
+    return known
+               ? std::string()
+               : fmt::format("driver {} is not known: what a write does to the link is a guess", port.driver);
+  });
+}
+
+Refusals lockdown(const GuardrailInput& in) {
+  Refusals out;
+  if (!in.host.lockdown || *in.host.lockdown == host::Lockdown::none) return out;
+  for (const std::string& name : in.plan.touched_ports(in.host)) {
+    if (!has_change(in.plan, name, [](const Change& c) { return c.knob.kind == KnobKind::cc_param; }))
+      continue;
+    out.push_back({"", name,
+                   fmt::format("the kernel is locked down ({}): debugfs and so cc_params are closed",
+                               enum_name(*in.host.lockdown))});
+  }
+  return out;
+}
+
+Refusals buffer_total(const GuardrailInput& in) {
+  Refusals out;
+  for (const Step& step : in.plan.steps) {
+    const host::Port* port = in.host.find_port(step.port);
+    for (const Change& change : step.changes) {
+      const auto* buffers = std::get_if<host::BufferSetting>(&change.after);
+      if (buffers == nullptr || port == nullptr || !port->dcb.buffers) continue;
+      Bytes sum;
+      for (const Bytes size : buffers->size) sum += size;
+      if (sum <= port->dcb.buffers->total) continue;
+      out.push_back(
+          {"", step.port,
+           fmt::format("buffers of {} B are more than the port's {} B: a shorter cable, a smaller MTU or "
+                       "fewer lossless priorities",
+                       sum.count(), port->dcb.buffers->total.count())});
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+const std::vector<Guardrail>& guardrails() {
+  static const std::vector<Guardrail> all{
+      {"bounce-default-route", "interrupting a port that carries the default route", default_route},
+      {"bounce-ssh", "interrupting a port with ssh sessions of this host", ssh_session},
+      {"bounce-storage", "interrupting a port over which storage is mounted", mounted_storage},
+      {"rdma-traffic",
+       "changing the class map or the link while RDMA traffic runs, or when that cannot be told",
+       rdma_traffic},
+      {"other-owner", "writing DCB settings while another program may write them", other_owner},
+      {"take-dcbx", "taking DCB from the NIC's firmware, or writing while it owns DCB", firmware_dcbx},
+      {"inexact-revert", "changes that cannot be undone exactly", inexact_revert},
+      {"not-physical", "virtual functions, representors, DPU hosts, software devices", not_physical},
+      {"unknown-nic", "NICs without a row in configs/nics", unknown_nic},
+      {"", "cc_params under kernel lockdown", lockdown},
+      {"", "buffers larger than the port has", buffer_total},
+  };
+  return all;
+}
+
+std::vector<Refusal> refusals(const GuardrailInput& input) {
+  std::vector<Refusal> out;
+  for (const Guardrail& guardrail : guardrails()) {
+    for (Refusal& refusal : guardrail.check(input)) out.push_back(std::move(refusal));
+  }
+  return out;
+}
+
+std::vector<Refusal> uncovered(const std::vector<Refusal>& refusals, const std::set<std::string>& consents) {
+  std::vector<Refusal> out;
+  for (const Refusal& refusal : refusals) {
+    if (refusal.consent.empty() || !consents.contains(refusal.consent)) out.push_back(refusal);
+  }
+  return out;
+}
+
+std::string to_text(const Refusal& refusal) {
+  return refusal.consent.empty()
+             ? fmt::format("{}: {} (cannot be overridden)", refusal.port, refusal.reason)
+             : fmt::format("{}: {} (--allow {})", refusal.port, refusal.reason, refusal.consent);
+}
+
+std::vector<std::string> consent_names() {
+  std::vector<std::string> names;
+  for (const Guardrail& guardrail : guardrails()) {
+    if (!guardrail.consent.empty()) names.emplace_back(guardrail.consent);
+  }
+  names.emplace_back("unresolved-rollback");
+  names.emplace_back("overwrite-drift");
+  return names;
+}
+
+}  // namespace rocetune::tune

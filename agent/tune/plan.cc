@@ -1,0 +1,257 @@
+#include "agent/tune/plan.h"
+
+#include <algorithm>
+
+#include "agent/tune/plan_json.h"
+#include "dataplane/base/sha256.h"
+
+namespace rocetune::tune {
+namespace {
+
+using host::Host;
+using host::Knob;
+using host::KnobKind;
+using host::Port;
+
+void add_unique(std::vector<std::string>& names, const std::string& name) {
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+template <class T>
+std::string json_of(const T& value) {
+  JsonWriter out(JsonWriter::Style::compact);
+  to_json(out, value);
+  return out.take();
+}
+
+void add_port_facts(std::map<std::string, std::string>& facts, const Host& host, const Port& port) {
+  const auto put = [&](std::string_view name, std::string value) {
+    facts.emplace(fmt::format("{}.{}", port.name, name), std::move(value));
+  };
+  put("role", json_of(port.role));
+  put("driver", port.driver);
+  put("nic", port.nic);
+  put("firmware", port.firmware.value_or(""));
+  put("pci_address", port.pci_address.value_or(""));
+  put("bond", port.bond.value_or(""));
+  // A link that is down has no speed; what depends on the speed was then planned from nothing.
+  put("speed_bps", port.link && port.link->speed ? fmt::format("{}", port.link->speed->count()) : "");
+  put("max_mtu_bytes", port.max_mtu ? fmt::format("{}", port.max_mtu->count()) : "");
+  for (const Knob& knob : knobs_of(port)) {
+    const auto value = host::value_of(host, knob);
+    const std::string name =
+        knob.kind == KnobKind::cc_param ? "cc_params." + knob.parameter : std::string(enum_name(knob.kind));
+    put(name,
+        value ? host::to_json_text(*value) : "unavailable: " + std::string(enum_name(value.error().kind)));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> Plan::touched_ports(const Host& target) const {
+  std::vector<std::string> ports;
+  for (const Step& step : steps) add_unique(ports, step.port);
+  for (const host::Bond& bond : target.bonds) {
+    if (std::find(ports.begin(), ports.end(), bond.name) == ports.end()) continue;
+    for (const std::string& member : bond.members) add_unique(ports, member);
+  }
+  return ports;
+}
+
+std::vector<Knob> knobs_of(const Port& port) {
+  std::vector<Knob> knobs;
+  for (const auto& [kind, name] : EnumNames<KnobKind>::names) {
+    if (kind != KnobKind::cc_param) {
+      knobs.push_back({port.name, kind, ""});
+    } else if (port.cc_params) {
+      for (const auto& [parameter, value] : *port.cc_params) {
+        knobs.push_back({port.name, kind, parameter});
+      }
+    }
+  }
+  return knobs;
+}
+
+std::map<std::string, std::string> facts_of(const Host& host, const std::vector<std::string>& ports) {
+  std::map<std::string, std::string> facts;
+  for (const std::string& name : ports) {
+    const Port* port = host.find_port(name);
+    if (port == nullptr) {
+      facts.emplace(name, "no such port");
+    } else {
+      add_port_facts(facts, host, *port);
+    }
+  }
+  return facts;
+}
+
+std::string sha256_of(const std::map<std::string, std::string>& facts) { return sha256_text(json_of(facts)); }
+
+std::vector<std::string> staleness(const Plan& plan, const Host& host) {
+  std::vector<std::string> lines;
+  if (sha256_of(plan.facts) != plan.facts_sha256) {
+    lines.push_back("the plan's facts do not belong to its facts_sha256: the file was edited");
+  }
+  if (plan.host != host.name) {
+    lines.push_back(fmt::format("the plan was made for host {}, this is {}", plan.host, host.name));
+  }
+  const auto now = facts_of(host, plan.touched_ports(host));
+  for (const auto& [name, planned] : plan.facts) {
+    const auto found = now.find(name);
+    if (found == now.end()) {
+      lines.push_back(fmt::format("{}: planned on {}, now not there", name, planned));
+    } else if (found->second != planned) {
+      lines.push_back(fmt::format("{}: planned on {}, now {}", name, planned, found->second));
+    }
+  }
+  for (const auto& [name, value] : now) {
+    if (plan.facts.find(name) == plan.facts.end()) {
+      lines.push_back(fmt::format("{}: not there when planned, now {}", name, value));
+    }
+  }
+  return lines;
+}
+
+void value_to_json(JsonWriter& out, const host::KnobValue& value) {
+  std::visit([&](const auto& alternative) { rocetune::to_json(out, alternative); }, value);
+}
+
+void to_json(JsonWriter& out, const Change& change) {
+  out.begin_object();
+  out.key("knob");
+  rocetune::to_json(out, change.knob);
+  if (change.before) {
+    out.key("before");
+    value_to_json(out, *change.before);
+  }
+  out.key("after");
+  value_to_json(out, change.after);
+  out.member("revert", enum_name(change.revert)).member("rule", change.rule).member("why", change.why);
+  if (!change.risk.empty()) out.member("risk", change.risk);
+  out.end_object();
+}
+
+namespace {
+template <class T>
+Expected<host::KnobValue> alternative(const Json& json, const JsonPath& path) {
+  return from_json<T>(json, path).map([](T value) { return host::KnobValue(std::move(value)); });
+}
+
+Expected<host::KnobValue> read_value(KnobKind kind, const Json& json, const JsonPath& path) {
+  switch (kind) {
+    case KnobKind::dcbx_mode:
+      return alternative<host::DcbxMode>(json, path);
+    case KnobKind::pfc:
+      return alternative<host::PfcSetting>(json, path);
+    case KnobKind::ets:
+      return alternative<host::EtsSetting>(json, path);
+    case KnobKind::app_table:
+      return alternative<std::vector<host::AppEntry>>(json, path);
+    case KnobKind::buffers:
+      return alternative<host::BufferSetting>(json, path);
+    case KnobKind::global_pause:
+      return alternative<host::GlobalPause>(json, path);
+    default:
+      return alternative<std::int64_t>(json, path);
+  }
+}
+}  // namespace
+
+Expected<host::KnobValue> value_from_json(KnobKind kind, const Json& json, const JsonPath& path) {
+  auto value = read_value(kind, json, path);
+  if (!value) return value;
+  if (auto* app = std::get_if<std::vector<host::AppEntry>>(&*value)) std::sort(app->begin(), app->end());
+  if (!host::is_valid(kind, *value)) {
+    return fail(ErrorKind::bad_input, "{}: out of range for {}", path.text(), enum_name(kind));
+  }
+  return value;
+}
+
+std::string to_json_text(const Plan& plan) {
+  JsonWriter out;
+  rocetune::to_json(out, plan);
+  return out.take();
+}
+
+Expected<Plan> plan_from_json(std::string_view text, const std::string& file) {
+  return parse_json(text, file).and_then([&](const Json& json) {
+    const JsonPath path(file);
+    return from_json<Plan>(json, path).and_then([&](Plan plan) {
+      return checked_plan(std::move(plan), path);
+    });
+  });
+}
+
+}  // namespace rocetune::tune
+
+namespace rocetune {
+
+template <>
+Expected<tune::Change> from_json<tune::Change>(const Json& json, const JsonPath& path) {
+  if (!json.is_object()) return wrong_json(path, json, "an object");
+  const auto find = [&](std::string_view name) {
+    return json.get_object().if_contains({name.data(), name.size()});
+  };
+  tune::Change out;
+  const Json* after = find("after");
+  if (find("knob") == nullptr || after == nullptr) {
+    return fail(ErrorKind::bad_input, "{}: needs \"knob\" and \"after\"", path.text());
+  }
+  Expected<> status;
+  const auto take = [&](std::string_view name, auto& member) {
+    const Json* found = find(name);
+    if (!status || found == nullptr) return;
+    auto value = from_json<std::remove_cvref_t<decltype(member)>>(*found, path.member(name));
+    if (value) {
+      member = std::move(*value);
+    } else {
+      status = tl::unexpected(value.error());
+    }
+  };
+  take("knob", out.knob);
+  take("revert", out.revert);
+  take("rule", out.rule);
+  take("why", out.why);
+  take("risk", out.risk);
+  if (!status) return tl::unexpected(status.error());
+  auto after_value = tune::value_from_json(out.knob.kind, *after, path.member("after"));
+  if (!after_value) return tl::unexpected(after_value.error());
+  out.after = std::move(*after_value);
+  if (const Json* before = find("before")) {
+    auto before_value = tune::value_from_json(out.knob.kind, *before, path.member("before"));
+    if (!before_value) return tl::unexpected(before_value.error());
+    out.before = std::move(*before_value);
+  }
+  return out;
+}
+
+Expected<tune::Plan> checked_plan(tune::Plan plan, const JsonPath& path) {
+  const auto refuse = [&](std::size_t step, std::string_view what) {
+    return fail(ErrorKind::bad_input, "{}: {}", path.member("steps").element(step).text(), what);
+  };
+  if (plan.schema_version != 1) {
+    return fail(ErrorKind::bad_input, "{}: found {}, allowed: 1", path.member("schema_version").text(),
+                plan.schema_version);
+  }
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const tune::Step& step = plan.steps[i];
+    if (step.changes.empty()) return refuse(i, "has no changes");
+    for (const tune::Change& change : step.changes) {
+      if (change.knob.port != step.port) {
+        return refuse(i, fmt::format("changes port {} in a step of port {}", change.knob.port, step.port));
+      }
+      if ((change.knob.kind == host::KnobKind::cc_param) == change.knob.parameter.empty()) {
+        return refuse(i, "a cc_param needs a parameter, and nothing else has one");
+      }
+      if (change.knob.parameter.find('/') != std::string::npos) {
+        return refuse(i, fmt::format("{} is not a parameter's name", change.knob.parameter));
+      }
+      if (!change.before && change.knob.kind != host::KnobKind::cm_default_tos) {
+        return refuse(i, "has no value before");
+      }
+    }
+  }
+  return plan;
+}
+
+}  // namespace rocetune

@@ -1,0 +1,21 @@
+// A plan as a network engineer wants to read it before saying yes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agent/tune/guardrails.h"
+#include "agent/tune/plan.h"
+
+namespace rocetune::tune {
+
+// Steps in order, each change as before -> after with the rule that asks for it, the equivalent commands,
+// what is interrupted, how it is undone; then what the profile could not have. `refusals`: what `apply` would
+// object to now.
+std::string plan_text(const Plan& plan, const host::Host& host, const std::vector<Refusal>& refusals,
+                      bool with_mlnx_qos);
+
+// The commands that do the same by hand, in the plan's order.
+std::vector<std::string> commands_of(const Change& change, const host::Port& port, bool with_mlnx_qos);
+
+}  // namespace rocetune::tune

@@ -1,0 +1,167 @@
+#include "agent/tune/planner.h"
+
+#include <algorithm>
+
+#include "agent/tune/arrange.h"
+
+namespace rocetune::tune {
+namespace {
+
+using host::PortRole;
+
+bool is_bond_member(const host::Host& host, const std::string& port, std::string* bond_name = nullptr) {
+  for (const host::Bond& bond : host.bonds) {
+    if (std::find(bond.members.begin(), bond.members.end(), port) == bond.members.end()) continue;
+    if (bond_name != nullptr) *bond_name = bond.name;
+    return true;
+  }
+  return false;
+}
+
+// Knobs name their port; two ports of one name could be taken for each other.
+bool is_unique(const host::Host& host, const std::string& name) {
+  return std::count_if(host.ports.begin(), host.ports.end(),
+                       [&](const host::Port& port) { return port.name == name; }) == 1;
+}
+
+// Why a port is not planned for unless it is asked for by name; empty: it is.
+std::string why_left_out(const host::Host& host, const host::Port& port) {
+  if (port.role != PortRole::physical && port.role != PortRole::uplink_representor) {
+    return fmt::format("it is a {}: QoS is set on the physical port (HOST-1)", enum_name(port.role));
+  }
+  if (port.nic == "unknown" || port.nic.empty()) {
+    return fmt::format("driver {} is not known to configs/nics", port.driver);
+  }
+  if (!port.rdma) return "it has no RDMA device";
+  if (!is_unique(host, port.name)) return "another port in another network namespace has the same name";
+  if (port.rdma->link_layer == host::LinkLayer::infiniband) return "its link is InfiniBand (NET-3)";
+  return "";
+}
+
+Expected<std::vector<std::string>> asked_ports(const host::Host& host,
+                                               const std::vector<std::string>& names) {
+  std::vector<std::string> out;
+  const auto add = [&](const std::string& name) {
+    if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
+  };
+  for (const std::string& name : names) {
+    const auto bond = std::find_if(host.bonds.begin(), host.bonds.end(),
+                                   [&](const host::Bond& candidate) { return candidate.name == name; });
+    if (bond != host.bonds.end()) {
+      for (const std::string& member : bond->members) add(member);
+      continue;
+    }
+    if (host.find_port(name) == nullptr) {
+      std::vector<std::string> known;
+      for (const host::Port& port : host.ports) known.push_back(port.name);
+      const std::string nearest = nearest_name(name, known);
+      return fail(ErrorKind::bad_input, "--port: found {}, allowed: a port of this host{}", name,
+                  nearest.empty() ? "" : "; did you mean " + nearest + "?");
+    }
+    if (!is_unique(host, name)) {
+      return fail(ErrorKind::bad_input,
+                  "--port: {} is the name of ports in several network namespaces: rename one", name);
+    }
+    add(name);
+  }
+  return out;
+}
+
+Expected<std::vector<std::string>> chosen_ports(const host::Host& host, const std::vector<std::string>& names,
+                                                std::vector<std::string>& remarks) {
+  if (!names.empty()) return asked_ports(host, names);
+  std::vector<std::string> out;
+  for (const host::Port& port : host.ports) {
+    if (port.role == PortRole::bond || port.role == PortRole::software) continue;
+    const std::string why = why_left_out(host, port);
+    if (why.empty()) {
+      out.push_back(port.name);
+    } else if (port.rdma) {
+      remarks.push_back(fmt::format("{} is left out: {}", port.name, why));
+    }
+  }
+  if (out.empty()) {
+    std::string why;
+    for (const std::string& remark : remarks) why += "; " + remark;
+    return fail(ErrorKind::absent, "no RoCE port to plan for on {}{}", host.name, why);
+  }
+  return out;
+}
+
+// The MTU of a bond member is its bond's: the kernel hands it down.
+void want_mtu(const host::Host& host, const host::Port& port, const Profile& profile,
+              const host::NicTable& nics, std::vector<Change>& changes, std::vector<std::string>& remarks) {
+  if (!profile.mtu) return;
+  std::string owner = port.name;
+  is_bond_member(host, port.name, &owner);
+  const host::Port* target = host.find_port(owner);
+  if (target == nullptr) target = &port;
+  const host::Knob knob{target->name, host::KnobKind::mtu, ""};
+  if (std::any_of(changes.begin(), changes.end(), [&](const Change& change) { return change.knob == knob; }))
+    return;
+  Bytes want = *profile.mtu;
+  const auto& limit = port.max_mtu;
+  if (limit && *limit < want) {
+    remarks.push_back(fmt::format("{}: the NIC's largest MTU is {} B, less than the profile's {} B",
+                                  port.name, limit->count(), want.count()));
+    want = *limit;
+  }
+  if (target->mtu >= want) return;
+  Change change{knob,
+                host::KnobValue(target->mtu.count()),
+                host::KnobValue(want.count()),
+                Revert::exact,
+                "MTU-1",
+                "RDMA packets of 4096 B need an MTU of 4200 B or more",
+                ""};
+  annotate(change, *target, nics.named(target->nic));
+  changes.push_back(std::move(change));
+  for (const std::string& upper : target->uppers) {
+    remarks.push_back(fmt::format("{} on top of {} keeps its own MTU", upper, target->name));
+  }
+}
+
+void add_expectations(const host::Port& port, const Profile& profile, const host::NicRow& traits,
+                      Plan& plan) {
+  const auto minimum = lossless_buffer_for(port, profile, traits);
+  if (!minimum || !port.dcb.buffers || profile.buffers == BufferPolicy::keep) return;
+  for (const Priority p : profile.lossless().members()) plan.expectations.push_back({port.name, p, *minimum});
+}
+
+void add_gid_remark(const host::Port& port, std::vector<std::string>& remarks) {
+  if (!port.rdma || port.rdma->link_layer != host::LinkLayer::ethernet) return;
+  const bool has_v2 = std::any_of(port.rdma->gids.begin(), port.rdma->gids.end(),
+                                  [](const host::Gid& gid) { return gid.type == host::GidType::roce_v2; });
+  if (!has_v2)
+    remarks.push_back(fmt::format("{} has no RoCE v2 GID: give it an IP address (GID-1)", port.name));
+}
+
+}  // namespace
+
+Expected<Plan> make_plan(const host::Host& host, const Profile& profile, const host::NicTable& nics,
+                         const std::vector<std::string>& ports, std::int64_t now_unix_ns) {
+  Plan plan;
+  plan.host = host.name;
+  plan.profile = profile.name;
+  plan.made_at_unix_ns = now_unix_ns;
+  const auto names = chosen_ports(host, ports, plan.remarks);
+  if (!names) return tl::unexpected(names.error());
+  std::vector<Change> changes;
+  for (const std::string& name : *names) {
+    const host::Port& port = *host.find_port(name);
+    const host::NicRow& traits = nics.named(port.nic);
+    for (Change& change : desired_changes(host, port, profile, traits, plan.remarks)) {
+      changes.push_back(std::move(change));
+    }
+    want_mtu(host, port, profile, nics, changes, plan.remarks);
+    add_expectations(port, profile, traits, plan);
+    add_gid_remark(port, plan.remarks);
+  }
+  plan.steps = arrange(std::move(changes), host, nics);
+  for (const std::string& line : profile.notes) plan.remarks.push_back("besides: " + line);
+  plan.facts = facts_of(host, plan.touched_ports(host));
+  plan.facts_sha256 = sha256_of(plan.facts);
+  return plan;
+}
+
+}  // namespace rocetune::tune

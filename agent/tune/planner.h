@@ -1,0 +1,34 @@
+// What a profile asks of a host, as a plan. Pure: the same host and profile give the same plan.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agent/host/nic_row.h"
+#include "agent/tune/plan.h"
+#include "agent/tune/profile.h"
+
+namespace rocetune::tune {
+
+// `ports`: which to plan for; a bond stands for its members. Empty: every physical port of a known NIC with
+// Ethernet RDMA. What the profile wants and the host cannot have is a remark, not an error. A plan without
+// steps: the host is as the profile wants it. Errors: bad_input for a port that is not there, with the
+// nearest name; absent if no port qualifies.
+Expected<Plan> make_plan(const host::Host& host, const Profile& profile, const host::NicTable& nics,
+                         const std::vector<std::string>& ports, std::int64_t now_unix_ns);
+
+// What one port should show; empty where the profile leaves the knob alone or the port cannot have it, which
+// is then said in `remarks`.
+std::vector<Change> desired_changes(const host::Host& host, const host::Port& port, const Profile& profile,
+                                    const host::NicRow& traits, std::vector<std::string>& remarks);
+
+// The smallest receive buffer in which the port's lossless traffic is safe (PFC-3); nothing if the speed is
+// not known or the NIC sizes buffers by a rule of its own.
+std::optional<Bytes> lossless_buffer_for(const host::Port& port, const Profile& profile,
+                                         const host::NicRow& traits);
+
+// Receive buffers with one for each lossless priority and the rest in buffer 0, as large as `total` allows.
+// The sum exceeds `total` if even the least needed does.
+host::BufferSetting buffers_for(PrioritySet lossless, Bytes minimum, Bytes total, Bytes cell = Bytes(128));
+
+}  // namespace rocetune::tune

@@ -1,0 +1,154 @@
+#include "agent/tune/guardrails.h"
+
+#include "tests/agent/tune/bench.h"
+
+namespace rocetune::tune {
+namespace {
+
+class Guardrails : public testing::Test {
+ protected:
+  Guardrails() {
+    FakeHost source(kernel, nobody);
+    traffic = *source.measure(seconds(2));
+    plan = plan_for(kernel, BufferPolicy::driver);
+    host = *source.observe();
+    for (host::Port& port : host.ports) port.dcb.dcbx->host = true;  // as if taken already
+  }
+  std::vector<Refusal> check() { return refusals({host, plan, traffic}); }
+  // Exactly one kind of refusal, for these ports.
+  void expect_only(const std::string& consent, const std::vector<std::string>& ports) {
+    std::vector<std::string> found;
+    for (const Refusal& refusal : check()) {
+      EXPECT_EQ(refusal.consent, consent) << refusal.reason;
+      found.push_back(refusal.port);
+    }
+    EXPECT_EQ(found, ports);
+  }
+
+  Reaper nobody;
+  FakeKernel kernel{2};
+  Plan plan;
+  host::Host host;
+  Observed<counters::Interval> traffic = not_read();
+};
+
+TEST_F(Guardrails, AQuietHostPasses) {
+  for (const Refusal& refusal : check()) ADD_FAILURE() << to_text(refusal);
+}
+
+TEST_F(Guardrails, DefaultRoute) {
+  host.ports[1].attachments->carries_default_route = true;
+  expect_only("bounce-default-route", {"eth1"});
+}
+
+TEST_F(Guardrails, DefaultRouteOnTheBondOfAnInterruptedMember) {
+  host.ports[1].bond = "bond0";
+  host::Port bond;
+  bond.name = "bond0";
+  bond.role = host::PortRole::bond;
+  bond.attachments = host::Attachments{.carries_default_route = true};
+  host.ports.push_back(bond);
+  expect_only("bounce-default-route", {"eth1"});
+}
+
+TEST_F(Guardrails, SshSession) {
+  host.ports[0].attachments->ssh_peers = {"10.0.0.9"};
+  expect_only("bounce-ssh", {"eth0"});
+  EXPECT_NE(check().front().reason.find("10.0.0.9"), std::string::npos);
+}
+
+TEST_F(Guardrails, MountedStorage) {
+  host.ports[0].attachments->storage_mounts = {"/data"};
+  expect_only("bounce-storage", {"eth0"});
+}
+
+TEST_F(Guardrails, UnknownAttachmentsAreNotAPass) {
+  host.ports[0].attachments = denied("not root");
+  const auto found = check();
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_NE(found[0].reason.find("not known: not root"), std::string::npos);
+}
+
+TEST_F(Guardrails, WhatDoesNotInterruptMayCarryTheDefaultRoute) {
+  host.ports[0].attachments->carries_default_route = true;
+  std::erase_if(plan.steps, [](const Step& step) { return step.interrupts_link; });
+  ASSERT_FALSE(plan.steps.empty());
+  for (const Refusal& refusal : check()) ADD_FAILURE() << to_text(refusal);
+}
+
+TEST_F(Guardrails, RdmaTraffic) {
+  traffic->ports[1].increments[{"rdma_tx_packets", std::nullopt}] = std::uint64_t{10'000};
+  expect_only("rdma-traffic", {"eth1"});
+  traffic->ports[1].increments[{"rdma_tx_packets", std::nullopt}] = std::uint64_t{10};
+  EXPECT_TRUE(check().empty());
+}
+
+TEST_F(Guardrails, TrafficThatCannotBeSeenIsNotIdle) {
+  traffic->ports[0].increments.clear();
+  expect_only("rdma-traffic", {"eth0"});
+  traffic = absent("no counters");
+  expect_only("rdma-traffic", {"eth0", "eth1"});
+}
+
+TEST_F(Guardrails, AnotherOwner) {
+  host.owners = std::vector<host::Owner>{{"lldpad", "pid 77"}};
+  expect_only("other-owner", {"eth0", "eth1"});
+}
+
+TEST_F(Guardrails, FirmwareDcbx) {
+  host.ports[0].dcb.dcbx->host = false;
+  expect_only("take-dcbx", {"eth0"});
+}
+
+TEST_F(Guardrails, InexactRevert) {
+  plan.steps[0].changes[0].revert = Revert::needs_driver_reload;
+  expect_only("inexact-revert", {"eth0"});
+}
+
+TEST_F(Guardrails, VirtualFunctionAndRepresentor) {
+  for (const host::PortRole role : {host::PortRole::virtual_function, host::PortRole::representor,
+                                    host::PortRole::dpu_host, host::PortRole::software}) {
+    host.ports[0].role = role;
+    expect_only("not-physical", {"eth0"});
+  }
+}
+
+TEST_F(Guardrails, UnknownNic) {
+  host.ports[0].nic = "unknown";
+  expect_only("unknown-nic", {"eth0"});
+}
+
+TEST_F(Guardrails, LockdownCannotBeOverridden) {
+  host.lockdown = host::Lockdown::integrity;
+  expect_only("", {"eth0", "eth1"});
+  const std::vector<std::string> all = consent_names();
+  EXPECT_EQ(uncovered(check(), {all.begin(), all.end()}).size(), 2u);
+}
+
+TEST_F(Guardrails, BuffersOverTheTotalCannotBeOverridden) {
+  Change change{{"eth0", host::KnobKind::buffers, ""},
+                host::KnobValue(host::BufferSetting{}),
+                host::KnobValue(buffers_for(PrioritySet(0x18), Bytes(200'000), Bytes(262016)))};
+  plan.steps.push_back({"eth0", false, {change}});
+  expect_only("", {"eth0"});
+  EXPECT_NE(check().front().reason.find("262016 B"), std::string::npos);
+}
+
+TEST_F(Guardrails, AConsentCoversItsOwnKindOnly) {
+  host.ports[0].attachments = host::Attachments{true, {"10.0.0.9"}, {}};
+  EXPECT_EQ(uncovered(check(), {"bounce-ssh"}).size(), 1u);
+  EXPECT_EQ(uncovered(check(), {"bounce-ssh", "bounce-default-route"}).size(), 0u);
+}
+
+TEST_F(Guardrails, EveryNameIsListedOnceWithAMeaning) {
+  std::set<std::string> seen;
+  for (const Guardrail& guardrail : guardrails()) {
+    EXPECT_FALSE(guardrail.meaning.empty());
+    if (!guardrail.consent.empty()) {
+      EXPECT_TRUE(seen.insert(std::string(guardrail.consent)).second);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rocetune::tune

@@ -1,0 +1,228 @@
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "agent/tune/guardrails.h"
+#include "tools/rocetune/change.h"
+#include "tools/rocetune/subcommands.h"
+
+namespace rocetune::cli {
+namespace {
+
+void add_change_options(CLI::App& app, ChangeOptions& out) {
+  app.add_flag("--json", out.common.json, "one JSON object on standard output");
+  app.add_option("--root", out.common.root, "host root: a container's view of its host");
+  app.add_option("--state-dir", out.state_directory, "journal, lock and history")->capture_default_str();
+  app.add_option("--config-dir", out.config_directory,
+                 "folder laid out as configs/, its files before built-in ones");
+}
+
+// A text with a unit. "none" is allowed where the value is optional.
+template <class T, class Parse>
+void add_quantity(CLI::App& app, const std::string& flag, T& out, const std::string& help, const Parse& parse,
+                  std::optional<std::string> none = {}) {
+  app.add_option_function<std::string>(
+      flag,
+      [&out, flag, parse, none](const std::string& text) {
+        if constexpr (requires { out.reset(); }) {
+          if (none && text == *none) {
+            out.reset();
+            return;
+          }
+        }
+        const auto parsed = parse(text);
+        if (!parsed) {
+          throw CLI::ValidationError(flag, fmt::format("found {}, allowed: {}{}", parsed.error().found,
+                                                       parsed.error().allowed, none ? ", or " + *none : ""));
+        }
+        out = *parsed;
+      },
+      help);
+}
+
+void add_plan_options(CLI::App& app, PlanOptions& out) {
+  app.add_option("--profile", out.profile,
+                 "name (lossy, pcp-tagged-l2, roce-dscp26-prio3, sonic-dscp3-4) or file");
+  app.add_option("--port", out.ports, "netdev or bond; default: every physical RoCE port of a known NIC");
+  add_quantity(app, "--cable", out.cable, "length for headroom and delay, instead of the profile's: 30m",
+               [](const std::string& text) { return parse_metres(text); });
+  add_quantity(app, "--mtu", out.mtu, "least MTU, instead of the profile's: 9000B",
+               [](const std::string& text) { return parse_bytes(text); });
+  app.add_option_function<std::string>(
+         "--buffers",
+         [&out](const std::string& text) {
+           for (const auto& [policy, name] : EnumNames<tune::BufferPolicy>::names) {
+             if (name == text) out.buffers = policy;
+           }
+         },
+         "receive buffers: keep, driver (the driver's own, checked), explicit (always set)")
+      ->check(CLI::IsMember({"keep", "driver", "explicit"}));
+  app.add_flag("--mlnx-qos", out.with_mlnx_qos, "show mlnx_qos lines too");
+}
+
+std::string allow_help() {
+  std::string out = "What --allow NAME consents to:\n";
+  for (const tune::Guardrail& guardrail : tune::guardrails()) {
+    if (!guardrail.consent.empty()) out += fmt::format("  {:22} {}\n", guardrail.consent, guardrail.meaning);
+  }
+  out += "  unresolved-rollback    a new change while a rollback is unfinished\n";
+  out += "  overwrite-drift        taking back a change although its values were changed since\n";
+  out += "Never allowed:\n";
+  for (const tune::Guardrail& guardrail : tune::guardrails()) {
+    if (guardrail.consent.empty()) out += fmt::format("  {}\n", guardrail.meaning);
+  }
+  return out;
+}
+
+void add_allow(CLI::App& app, std::vector<std::string>& out) {
+  app.add_option("--allow", out, "consent to something by name; may be repeated")
+      ->check([](const std::string& name) {
+        const auto names = tune::consent_names();
+        if (std::find(names.begin(), names.end(), name) != names.end()) return std::string();
+        std::string allowed;
+        for (const std::string& known : names) allowed += (allowed.empty() ? "" : ", ") + known;
+        const std::string nearest = nearest_name(name, names);
+        return fmt::format("found {}, allowed: {}{}", name, allowed,
+                           nearest.empty() ? "" : "; did you mean " + nearest + "?");
+      });
+}
+
+auto duration = [](const std::string& text) -> Parsed<Duration> {
+  auto parsed = parse_duration(text);
+  if (parsed && (*parsed < Duration() || *parsed > seconds(7 * 24 * 3600))) {
+    return tl::unexpected(UnitError{text, "0s to 168h"});
+  }
+  return parsed;
+};
+
+constexpr const char* kExits =
+    "Exit codes: 0 done (or waiting for confirm), 2 bad input or refused, nothing changed, 3 failed and "
+    "undone, "
+    "4 failed and NOT undone.\n";
+
+}  // namespace
+
+void add_plan(const Dispatch& dispatch) {
+  CLI::App* app =
+      dispatch.app.add_subcommand("plan", "what a profile would change here, in order; changes nothing");
+  const auto command = std::make_shared<PlanCommand>();
+  add_change_options(*app, command->change);
+  add_plan_options(*app, command->plan);
+  app->get_option("--profile")->required();
+  app->add_option("--from", command->from, "plan for the host in this file (inspect --json) instead");
+  app->add_option("-o,--output", command->output, "write the plan here as JSON, for apply");
+  app->footer("Example: rocetune plan --profile roce-dscp26-prio3 --cable 30m -o plan.json");
+  app->callback([&dispatch_action = dispatch.action, command] {
+    dispatch_action = [command] { return run_plan(*command); };
+  });
+}
+
+void add_apply(const Dispatch& dispatch) {
+  CLI::App* app = dispatch.app.add_subcommand("apply", "apply a plan as a transaction with a dead-man timer");
+  const auto command = std::make_shared<ApplyCommand>();
+  add_change_options(*app, command->change);
+  add_plan_options(*app, command->plan);
+  app->add_option("plan", command->plan_file, "file that plan -o wrote")->excludes("--profile");
+  app->add_flag("--yes", command->yes, "do not ask");
+  add_quantity(
+      *app, "--confirm-within", command->confirm_within,
+      "roll back unless confirmed in this time (default 10min); none: commit by itself after the soak",
+      duration, "none");
+  add_quantity(*app, "--soak", command->soak,
+               "watch counters this long before it may be confirmed (default 30s)", duration);
+  add_allow(*app, command->allow);
+  app->add_flag("--persist", command->persist, "install the boot unit that re-applies the confirmed state");
+  app->add_flag("--boot", command->boot, "what the boot unit runs: finish what a reboot cut off, re-apply")
+      ->excludes("--profile")
+      ->excludes("plan");
+  app->footer(allow_help() + kExits +
+              "Example: rocetune apply --profile roce-dscp26-prio3 --confirm-within 5min; rocetune confirm");
+  app->callback([&dispatch_action = dispatch.action, command] {
+    if (!command->boot && command->plan_file.empty() && command->plan.profile.empty()) {
+      throw CLI::RequiredError("a plan file or --profile");
+    }
+    dispatch_action = [command] { return run_apply(*command); };
+  });
+}
+
+void add_confirm(const Dispatch& dispatch) {
+  CLI::App* app = dispatch.app.add_subcommand("confirm", "keep what was applied");
+  const auto command = std::make_shared<ConfirmCommand>();
+  add_change_options(*app, command->change);
+  app->add_option("id", command->id, "transaction; default: the one that waits");
+  app->footer("Example: rocetune confirm 7");
+  app->callback([&dispatch_action = dispatch.action, command] {
+    dispatch_action = [command] { return run_confirm(*command); };
+  });
+}
+
+void add_rollback(const Dispatch& dispatch) {
+  CLI::App* app = dispatch.app.add_subcommand(
+      "rollback", "take back the open transaction, a rollback that failed, or a committed transaction");
+  const auto command = std::make_shared<RollbackCommand>();
+  add_change_options(*app, command->change);
+  app->add_option("id", command->id, "transaction; default: the open one, else the last committed");
+  app->add_flag("--yes", command->yes, "do not ask");
+  add_quantity(*app, "--confirm-within", command->confirm_within,
+               "for a committed one: redo it unless confirmed in this time (default none)", duration, "none");
+  add_quantity(*app, "--soak", command->soak, "for a committed one: watch counters this long (default 5s)",
+               duration);
+  add_allow(*app, command->allow);
+  app->footer(allow_help() + "What was allowed for the change is allowed for its undo.\n" + kExits +
+              "Example: rocetune rollback 7");
+  app->callback([&dispatch_action = dispatch.action, command] {
+    dispatch_action = [command] { return run_rollback(*command); };
+  });
+}
+
+void add_recover(const Dispatch& dispatch) {
+  CLI::App* app =
+      dispatch.app.add_subcommand("recover", "finish what a killed process or a reboot left open");
+  const auto options = std::make_shared<ChangeOptions>();
+  add_change_options(*app, *options);
+  app->footer("Every changing command does this first. Example: rocetune recover");
+  app->callback([&dispatch_action = dispatch.action, options] {
+    dispatch_action = [options] { return run_recover(*options); };
+  });
+}
+
+void add_history(const Dispatch& dispatch) {
+  CLI::App* app = dispatch.app.add_subcommand("history", "who changed what, when, why, and how it ended");
+  const auto command = std::make_shared<HistoryCommand>();
+  add_change_options(*app, command->change);
+  app->add_option("--query", command->query, "one SELECT on the SQLite index: transactions, changes, notes");
+  CLI::App* show =
+      app->add_subcommand("show", "one transaction in full, with the command that takes it back");
+  show->add_option("id", command->id, "transaction")->required();
+  show->add_flag("--json", command->change.common.json, "one JSON object on standard output");
+  show->add_option("--state-dir", command->change.state_directory, "journal, lock and history");
+  app->footer("Example: rocetune history show 7");
+  app->callback([&dispatch_action = dispatch.action, command] {
+    dispatch_action = [command] { return run_history(*command); };
+  });
+}
+
+void add_persist(const Dispatch& dispatch) {
+  CLI::App* app =
+      dispatch.app.add_subcommand("persist", "install or remove the boot unit for the confirmed state");
+  const auto command = std::make_shared<PersistCommand>();
+  add_change_options(*app, command->change);
+  app->add_flag("--remove", command->remove, "settings then last until the next reboot");
+  app->footer("Example: rocetune persist");
+  app->callback([&dispatch_action = dispatch.action, command] {
+    dispatch_action = [command] { return run_persist(*command); };
+  });
+}
+
+void add_deadman(const Dispatch& dispatch) {
+  CLI::App* app = dispatch.app.add_subcommand("deadman", "the dead-man timer's process; started by apply");
+  const auto command = std::make_shared<DeadmanCommand>();
+  add_change_options(*app, command->change);
+  app->add_option("--id", command->id, "transaction")->required();
+  app->group("");
+  app->callback([&dispatch_action = dispatch.action, command] {
+    dispatch_action = [command] { return run_deadman(*command); };
+  });
+}
+
+}  // namespace rocetune::cli
