@@ -57,7 +57,7 @@ void History::add(const Reading& reading) {
     for (Level& level : tiers_) level.kept.clear();
     added_ = 0;
   }
-  Reading kept{reading.taken_unix_ns, reading.at, reading.read_time, {}};
+  Reading kept{reading.taken_unix_ns, reading.at, reading.read_time, {}, reading.typical_read_time};
   for (const PortReading& port : reading.ports) kept.ports.push_back(reduced(port));
   for (Level& level : tiers_) {
     if (added_ % level.tier.keep_each != 0) continue;

@@ -185,7 +185,7 @@ PortReading to_reading(const Schema& schema, const PortSample& sample) {
 }
 
 Reading to_reading(const Schema& schema, const Sample& sample) {
-  Reading out{sample.taken_unix_ns, sample.at, sample.read_time, {}};
+  Reading out{sample.taken_unix_ns, sample.at, sample.read_time, {}, {}};
   for (const PortSample& port : sample.ports) out.ports.push_back(to_reading(schema, port));
   return out;
 }

@@ -73,6 +73,9 @@ struct Reading {
   Instant at;
   Duration read_time;
   std::vector<PortReading> ports;
+  // Median of this and the sampler's last few read times; 0 in a record. One reading that had to wait for the
+  // kernel's RTNL lock says nothing about what reading costs.
+  Duration typical_read_time;
 };
 
 // Makes port.layout fit port.blocks; keeps it if it does already.

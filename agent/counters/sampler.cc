@@ -5,6 +5,12 @@
 namespace rocetune::counters {
 namespace {
 
+Duration median(const std::deque<Duration>& durations) {
+  std::vector<Duration> sorted(durations.begin(), durations.end());
+  std::ranges::sort(sorted);
+  return sorted[sorted.size() / 2];
+}
+
 // How often a port whose PFC settings change while it is read is tried before its sample is given up.
 constexpr int kAttempts = 3;
 
@@ -68,11 +74,14 @@ Reading Sampler::read() {
     out.ports.push_back(port.last);
   }
   out.read_time = clock_.now() - out.at;
+  read_times_.push_back(out.read_time);
+  if (read_times_.size() > kReadTimesKept) read_times_.pop_front();
+  out.typical_read_time = median(read_times_);
   return out;
 }
 
 Duration Sampler::effective_interval(Duration wanted, const Reading& last) {
-  Duration out = std::max(wanted, least_interval(last.read_time));
+  Duration out = std::max(wanted, least_interval(last.typical_read_time));
   for (const PortReading& port : last.ports) {
     const auto& rdma = port.blocks[index_of(Source::rdma)];
     if (rdma) out = std::max(out, rdma->resolution);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,13 +31,15 @@ class Sampler {
   // All ports, one after another: ethtool, then DCB, then RDMA.
   Reading read();
 
-  // The least time between the starts of two reads after one that took `read_time`: ethtool and DCB requests
-  // hold the kernel's RTNL lock, so reading may take a twentieth of the time and no more.
+  // The least time between the starts of two reads that take `read_time`: ethtool and DCB requests hold the
+  // kernel's RTNL lock, so reading may take a twentieth of the time and no more.
   static Duration least_interval(Duration read_time) { return read_time * kIntervalPerReadTime; }
   static constexpr std::int64_t kIntervalPerReadTime = 20;
-  // What `wanted` becomes after `last`: never under least_interval of it, nor under the kernel's cache of
-  // RDMA counters.
+  // What `wanted` becomes after `last`: never under least_interval of its typical read time, nor under the
+  // kernel's cache of RDMA counters.
   static Duration effective_interval(Duration wanted, const Reading& last);
+  // How many read times the typical one is the median of.
+  static constexpr std::size_t kReadTimesKept = 5;
 
  private:
   struct Port {
@@ -50,6 +53,7 @@ class Sampler {
 
   const Schema& schema_;
   std::vector<Port> ports_;
+  std::deque<Duration> read_times_;  // the latest
   const Clock& clock_;
 };
 

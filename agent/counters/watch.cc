@@ -39,6 +39,7 @@ bool WatchPrinter::take(const Reading& reading, Duration effective) {
     frame.wanted = options_.interval;
     frame.effective = effective;
     frame.read_time = reading.read_time;
+    frame.typical_read_time = reading.typical_read_time;
     write(frame);
     ++shown_;
   }

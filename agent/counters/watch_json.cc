@@ -159,6 +159,9 @@ std::string to_json_line(const WatchFrame& frame) {
   out.member("elapsed_us", frame.interval.elapsed / microseconds(1));
   out.member("interval_us", frame.effective / microseconds(1));
   out.member("read_time_us", frame.read_time / microseconds(1));
+  if (!frame.typical_read_time.is_zero()) {
+    out.member("typical_read_time_us", frame.typical_read_time / microseconds(1));
+  }
   out.key("ports").begin_array();
   for (const PortDelta& port : frame.interval.ports) write_port(out, port, frame.raw);
   out.end_array().end_object();

@@ -243,7 +243,7 @@ std::string to_table(const WatchFrame& frame, std::string_view time, const TextT
   std::string out = fmt::format("{}  over {:.3f} s", time, frame.interval.elapsed.seconds());
   if (frame.effective > frame.wanted) {
     out += fmt::format("  every {}, not {}: reading takes {}", to_text(frame.effective),
-                       to_text(frame.wanted), to_text(frame.read_time));
+                       to_text(frame.wanted), to_text(frame.typical_read_time));
   }
   out += "\n";
   Footnotes notes;

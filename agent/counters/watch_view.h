@@ -37,6 +37,7 @@ struct WatchFrame {
   Duration wanted;     // --interval
   Duration effective;  // what it became: reading takes its time
   Duration read_time;  // of the reading that ended the interval
+  Duration typical_read_time;
 };
 
 // Per port a table of its priorities (idle ones in one line) and a line of its RDMA and PCIe counters; absent

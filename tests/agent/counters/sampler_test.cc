@@ -160,11 +160,23 @@ TEST_F(SamplerTest, PauseRowsThatMoveToAnotherPriorityAreNeverTakenForEachOther)
   delete rdma_;
 }
 
+TEST_F(SamplerTest, OneSlowReadDoesNotStretchTheIntervalManyDo) {
+  Sampler s = sampler();
+  const auto interval_after = [&](Duration takes) {
+    ethtool_->takes = takes;
+    return Sampler::effective_interval(milliseconds(100), s.read());
+  };
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(interval_after(milliseconds(1)), milliseconds(100));
+  EXPECT_EQ(interval_after(seconds(4)), milliseconds(100));
+  EXPECT_EQ(interval_after(milliseconds(9)), milliseconds(100));
+  EXPECT_EQ(interval_after(milliseconds(9)), milliseconds(180));
+}
+
 TEST(EffectiveInterval, IsTwentyTimesTheReadTimeOrMore) {
   Reading reading;
-  reading.read_time = milliseconds(2);
+  reading.typical_read_time = milliseconds(2);
   EXPECT_EQ(Sampler::effective_interval(milliseconds(100), reading), milliseconds(100));
-  reading.read_time = milliseconds(7);
+  reading.typical_read_time = milliseconds(7);
   EXPECT_EQ(Sampler::effective_interval(milliseconds(100), reading), milliseconds(140));
 }
 

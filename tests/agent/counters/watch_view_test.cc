@@ -84,7 +84,7 @@ TEST(WatchTable, TellsTheIntervalThatReadingForcedUponIt) {
   WatchFrame f = frame();
   f.wanted = milliseconds(100);
   f.effective = milliseconds(140);
-  f.read_time = milliseconds(7);
+  f.typical_read_time = milliseconds(7);
   EXPECT_THAT(table(f), HasSubstr("every 140ms, not 100ms: reading takes 7ms"));
 }
 
