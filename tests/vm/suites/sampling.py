@@ -147,7 +147,8 @@ def test_absent_is_not_zero():
   line = watch("--port", nic.netdev)[0]
   expect("rx_pause_frames" not in priority_of(line, nic, 3)["increments"], "a pause row without PFC")
   expect("only if PFC is on" in reasons(line, nic, "rx_pause_frames", 3)[0], "no reason why it is absent")
-  table = run(f"script -qec '{REPO}/build/rocetune watch --port {nic.netdev} --count 1 --interval 100ms' /dev/null",
+  nic.set_rates(tx_prio3_bytes=1000)
+  table = run(f"script -qec '{BUILD}/rocetune watch --port {nic.netdev} --count 1 --interval 100ms' /dev/null",
               timeout=120).stdout
   expect("–" in table and "only if PFC is on for the priority" in table, f"the table does not say so: {table}")
 
