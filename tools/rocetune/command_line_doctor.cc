@@ -86,10 +86,9 @@ void add_doctor(const Dispatch& dispatch) {
   CLI::Option* from =
       doctor->add_option("--from", command->from, "judge what inspect --json printed, not this host")
           ->type_name("FILE");
-  CLI::Option* recording =
-      doctor->add_option("--recording", command->recording, "with --from: counters that watch --record wrote")
-          ->type_name("FILE")
-          ->needs(from);
+  doctor->add_option("--recording", command->recording, "with --from: counters that watch --record wrote")
+      ->type_name("FILE")
+      ->needs(from);
   add_text(*doctor, "--watch-for", texts->watch_for, "sample counters for so long, 0 = not at all",
            parse_watch)
       ->type_name("TIME")
