@@ -92,12 +92,12 @@ def check_meson(layers, path, text, sources):
         return
     uses = list_in_meson(text, "uses")
     for use in uses:
-        if use not in layers.allowed(folder):
+        if layers.folder_of(use + "/") not in layers.allowed(folder):
             yield f"{path}: uses {use}, which layers.toml does not allow"
     reachable = {folder}
     for use in uses:
-        if use in layers.direct:
-            reachable |= layers.allowed(use)
+        if layers.folder_of(use + "/") is not None:
+            reachable |= layers.allowed(layers.folder_of(use + "/"))
     for source, source_text in sources.items():
         if layers.folder_of(source) != folder:
             continue

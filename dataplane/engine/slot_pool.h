@@ -1,0 +1,81 @@
+// Fixed slots that queues share. A queue is a chain of slots, so an empty one costs twelve bytes, and a slot
+// just freed, still in cache, is the next one taken.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "congestion/units.h"
+
+namespace rocetune::engine {
+
+constexpr std::uint32_t kNoSlot = 0xFFFFFFFF;
+
+// A first-in-first-out chain of slots of one pool.
+struct SlotQueue {
+  std::uint32_t head = kNoSlot;
+  std::uint32_t tail = kNoSlot;
+  std::uint32_t size = 0;
+  bool is_empty() const { return size == 0; }
+};
+
+template <class T>
+class SlotPool {
+ public:
+  explicit SlotPool(std::uint32_t slots) : nodes_(slots) {
+    for (std::uint32_t i = 0; i < slots; ++i) nodes_[i].next = i + 1 < slots ? i + 1 : kNoSlot;
+    free_ = slots > 0 ? 0 : kNoSlot;
+  }
+  bool is_exhausted() const { return free_ == kNoSlot; }
+  T& operator[](std::uint32_t slot) { return nodes_[slot].value; }
+  const T& operator[](std::uint32_t slot) const { return nodes_[slot].value; }
+  // The slot behind `slot` in its queue.
+  std::uint32_t next(std::uint32_t slot) const { return nodes_[slot].next; }
+
+  // A slot at the end of `queue`, its content as it was left. The pool must not be exhausted.
+  std::uint32_t push(SlotQueue& queue) {
+    const std::uint32_t slot = free_;
+    ROCETUNE_ASSERT(slot != kNoSlot);
+    free_ = nodes_[slot].next;
+    append(queue, slot);
+    return slot;
+  }
+  // Frees the first slot of `queue`, which must have one.
+  void pop(SlotQueue& queue) {
+    const std::uint32_t slot = detach(queue);
+    nodes_[slot].next = free_;
+    free_ = slot;
+  }
+  // Moves the first slot of `from` to the end of `to`.
+  void move(SlotQueue& from, SlotQueue& to) { append(to, detach(from)); }
+  void clear(SlotQueue& queue) {
+    while (!queue.is_empty()) pop(queue);
+  }
+
+ private:
+  struct Node {
+    T value;
+    std::uint32_t next = kNoSlot;
+  };
+  void append(SlotQueue& queue, std::uint32_t slot) {
+    nodes_[slot].next = kNoSlot;
+    if (queue.is_empty()) {
+      queue.head = slot;
+    } else {
+      nodes_[queue.tail].next = slot;
+    }
+    queue.tail = slot;
+    ++queue.size;
+  }
+  std::uint32_t detach(SlotQueue& queue) {
+    ROCETUNE_ASSERT(!queue.is_empty());
+    const std::uint32_t slot = queue.head;
+    queue.head = nodes_[slot].next;
+    if (--queue.size == 0) queue.tail = kNoSlot;
+    return slot;
+  }
+  std::vector<Node> nodes_;
+  std::uint32_t free_ = kNoSlot;
+};
+
+}  // namespace rocetune::engine
