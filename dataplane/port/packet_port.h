@@ -72,6 +72,7 @@ struct PortCounters {
   std::uint64_t received_bytes = 0;
   std::uint64_t sent_frames = 0;
   std::uint64_t sent_bytes = 0;
+  std::uint64_t transmit_errors = 0;     // dropped by the device: it could not send them
   std::uint64_t transmit_full = 0;       // dropped: the device's ring did not take it in time
   std::uint64_t no_transmit_buffer = 0;  // reserve() gave fewer than asked for; nothing was dropped
   std::uint64_t receive_missed = 0;      // dropped by the device: nobody fetched it in time
@@ -84,6 +85,7 @@ struct PortCounters {
                       field("received_bytes", &PortCounters::received_bytes),
                       field("sent_frames", &PortCounters::sent_frames),
                       field("sent_bytes", &PortCounters::sent_bytes),
+                      field("transmit_errors", &PortCounters::transmit_errors),
                       field("transmit_full", &PortCounters::transmit_full),
                       field("no_transmit_buffer", &PortCounters::no_transmit_buffer),
                       field("receive_missed", &PortCounters::receive_missed),
@@ -103,8 +105,9 @@ concept PacketPort = requires(P port, const P& constant, Instant now, std::span<
   { port.release(done) } -> std::same_as<void>;
   // Lends up to out.size() empty buffers; how many. Fewer when the port has no more: try later.
   { port.reserve(out) } -> std::same_as<std::size_t>;
-  // Sends filled buffers in order; the caller loses them all. How many left; the rest is dropped and counted.
-  // An empty burst lets a port that holds frames back send what is due.
+  // Takes filled buffers and sends them in order; the caller loses them all. How many it took; the rest is
+  // dropped and counted. Frames that the device's ring has no room for wait, and reserve() lends less. An
+  // empty burst lets a port that holds frames back send what is due: call it once per round.
   { port.transmit(now, filled) } -> std::same_as<std::size_t>;
   // Gives buffers back that are not to be sent.
   { port.discard(filled) } -> std::same_as<void>;

@@ -24,17 +24,34 @@ std::string check_time(const std::string& text) {
 }  // namespace
 
 void add_tap(const Dispatch& dispatch) {
-  CLI::App* tap = dispatch.app.add_subcommand(
-      "tap", "passive RoCE analysis of a capture: queue pairs, ECN, CNP, retransmission, RTT, pauses, LLDP");
+  CLI::App* tap = dispatch.app.add_subcommand("tap",
+                                              "passive RoCE analysis of a capture or a port: queue pairs, "
+                                              "ECN, CNP, retransmission, RTT, pauses, LLDP");
   tap->footer(
-      "Reads pcap and pcapng, with VLAN tags, Linux cooked headers, ERSPAN, GRE and VXLAN around RoCE.\n\n"
+      "Reads pcap and pcapng, with VLAN tags, Linux cooked headers, ERSPAN, GRE and VXLAN around RoCE; or "
+      "listens to a\n"
+      "port of DPDK (a mirror, a NIC, a veth by af_packet) and sends nothing.\n\n"
       "  rocetune tap --pcap port.pcap --link-speed 400Gbps\n"
       "  rocetune tap --pcap port.pcapng --html timeline.html\n"
-      "  rocetune tap --pcap port.pcap --json | jq .facts");
+      "  rocetune tap --pcap port.pcap --json | jq .facts\n"
+      "  rocetune tap --dpdk '-l 2 -a 0000:03:00.0' --for 10s\n"
+      "  rocetune tap --dpdk '--no-huge --no-pci --vdev=net_af_packet0,iface=eth0'");
   auto command = std::make_shared<TapCommand>();
   auto speed = std::make_shared<std::string>();
   auto storm = std::make_shared<std::string>();
-  tap->add_option("--pcap", command->pcap, "capture file to read")->type_name("FILE")->required();
+  auto span = std::make_shared<std::string>();
+  CLI::Option* pcap = tap->add_option("--pcap", command->pcap, "capture file to read")->type_name("FILE");
+  CLI::Option* dpdk =
+      tap->add_option("--dpdk", command->dpdk, "listen to a port: arguments of DPDK's environment")
+          ->type_name("ARGUMENTS")
+          ->excludes(pcap);
+  tap->add_option("--dpdk-port", command->dpdk_port, "which port, by DPDK's name (default: the only one)")
+      ->type_name("NAME")
+      ->needs(dpdk);
+  tap->add_option("--for", *span, "how long to listen (default: until Ctrl-C)")
+      ->type_name("TIME")
+      ->check(CLI::Validator(check_time, "", "time"))
+      ->needs(dpdk);
   tap->add_option("--link-speed", *speed, "speed of the link, for pause times (default: 100Gbps is assumed)")
       ->type_name("RATE")
       ->check(CLI::Validator(check_speed, "", "rate"));
@@ -51,8 +68,12 @@ void add_tap(const Dispatch& dispatch) {
                                                                       {"always", ColourChoice::always},
                                                                       {"never", ColourChoice::never}}));
   tap->callback([=, &dispatch_action = dispatch.action] {
+    if (command->pcap.empty() && command->dpdk.empty()) {
+      throw CLI::RequiredError("--pcap FILE or --dpdk ARGUMENTS");
+    }
     dispatch_action = [=] {
       if (!speed->empty()) command->link_speed = parse_bit_rate(*speed).value();
+      if (!span->empty()) command->span = parse_duration(*span).value();
       if (!storm->empty()) command->storm_time = parse_duration(*storm).value();
       return run_tap(*command);
     };

@@ -8,6 +8,7 @@
 
 #include "dataplane/tap/capture_analysis.h"
 #include "dataplane/tap/report.h"
+#include "tools/rocetune/tap_port.h"
 
 namespace rocetune::cli {
 namespace {
@@ -29,23 +30,30 @@ Expected<> write_page(const std::string& path, const std::string& page) {
 
 std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
+Expected<tap::TapFacts> facts_of_file(const std::string& pcap, const tap::ObserverOptions& options) {
+  const auto file = tap::MappedFile::open(pcap);
+  if (!file) return tl::unexpected(file.error());
+  return tap::analyse_capture(file->bytes(), pcap, options);
+}
+
 }  // namespace
 
 ExitCode run_tap(const TapCommand& command) {
-  const auto file = tap::MappedFile::open(command.pcap);
-  if (!file) return refused(file.error());
   tap::ObserverOptions options{.link_speed = command.link_speed};
   if (command.storm_time > Duration(0)) options.storm.detection = command.storm_time;
-  const auto facts = tap::analyse_capture(file->bytes(), command.pcap, options);
+  const bool is_live = !command.dpdk.empty();
+  const std::string source = is_live ? command.dpdk : command.pcap;
+  const auto facts = is_live ? facts_of_port(command, options) : facts_of_file(command.pcap, options);
   if (!facts) return refused(facts.error());
   if (!command.html.empty()) {
-    const auto written = write_page(command.html, tap::html_report(*facts, base_name(command.pcap)));
+    const auto written =
+        write_page(command.html, tap::html_report(*facts, is_live ? source : base_name(source)));
     if (!written) return refused(written.error());
   }
-  const std::string text = command.json
-                               ? tap::json_report(*facts, command.pcap)
-                               : tap::text_report(*facts, command.pcap,
-                                                  TextTable::Look::for_stream(STDOUT_FILENO, command.colour));
+  const std::string text =
+      command.json
+          ? tap::json_report(*facts, source)
+          : tap::text_report(*facts, source, TextTable::Look::for_stream(STDOUT_FILENO, command.colour));
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
     fmt::print(stderr, "rocetune tap: standard output: {}\n", errno_text(errno));
     return ExitCode::failed_undone;

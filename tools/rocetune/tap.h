@@ -1,4 +1,4 @@
-// `rocetune tap`: what a capture says about RoCE.
+// `rocetune tap`: what a capture, or what passes a port, says about RoCE.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,10 @@
 namespace rocetune::cli {
 
 struct TapCommand {
-  std::string pcap;                   // the capture file
+  std::string pcap;                   // the capture file; empty: from a port
+  std::string dpdk;                   // EAL arguments; empty: from a file
+  std::string dpdk_port;              // which port; empty: the only one
+  Duration span;                      // how long the port is watched; zero: until a signal
   std::optional<BitRate> link_speed;  // for pause times; empty: assumed
   Duration storm_time;                // shortest pause storm; zero: the default
   std::string html;                   // where to write the page; empty: nowhere

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+#include "dataplane/port/dpdk/eal_arguments.h"
+#include "dataplane/port/dpdk/environment.h"
+#include "dataplane/port/dpdk/ethdev_port.h"
 #include "dataplane/port/dpdk/host_readiness.h"
 #include "dataplane/port/dpdk/part.h"
 
@@ -33,6 +36,16 @@ class DpdkModule : public DpdkPart {
         facts.requirements.begin(), facts.requirements.end(),
         [](const Requirement& requirement) { return requirement.state == Requirement::State::met; });
     return facts;
+  }
+
+  Expected<Port*> open(const PortRequest& request) override {
+    const auto arguments = split_arguments(request.eal_arguments, "--dpdk");
+    if (!arguments) return tl::unexpected(arguments.error());
+    if (auto started = start_environment(*arguments); !started) return tl::unexpected(started.error());
+    auto port = start_port(request);
+    if (!port) return tl::unexpected(port.error());
+    // Lives as long as the environment, which is as long as the process.
+    return port->release();
   }
 };
 

@@ -1,5 +1,5 @@
 // The DPDK part as its users see it: what stands between this host and packets from user space, as plain
-// values. No DPDK header here.
+// values; and ports, as bursts. No DPDK header here.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include "dataplane/base/observed.h"
 #include "dataplane/base/part.h"
 #include "dataplane/base/reflect.h"
+#include "dataplane/port/packet_port.h"
 
 namespace rocetune::dpdk {
 
@@ -71,12 +72,58 @@ struct DpdkFacts {
   }
 };
 
+// One receive queue and one transmit queue of a port: what port::PacketPort asks for, one virtual call per
+// burst. Used by one thread; release() may be called by the thread of another queue of the port instead.
+class Queue {
+ public:
+  virtual std::size_t receive(std::span<port::ReceivedFrame> in) = 0;
+  virtual void release(std::span<const port::ReceivedFrame> done) = 0;
+  virtual std::size_t reserve(std::span<port::TransmitBuffer> out) = 0;
+  virtual std::size_t transmit(Instant now, std::span<const port::TransmitBuffer> filled) = 0;
+  virtual void discard(std::span<const port::TransmitBuffer> filled) = 0;
+  virtual const port::Capabilities& capabilities() const = 0;
+  virtual port::PortCounters counters() = 0;
+
+ protected:
+  ~Queue() = default;
+};
+static_assert(port::PacketPort<Queue>);
+
+struct PortRequest {
+  std::string eal_arguments;  // as typed behind --dpdk: blanks separate, quotes hold together
+  std::string port;           // name of the port, as DPDK calls it; empty: the only one there is
+  unsigned queues = 1;        // shards, each with a core of its own
+  Bytes largest_frame{1518};  // without frame check sequence
+  bool wants_roce = true;     // frames to UDP port 4791 must arrive: a ConnectX may keep them to itself
+  bool promiscuous = false;   // frames to other stations too, where the port has a say in that
+  std::string root = "/";     // where the host's files are
+};
+
+class Port {
+ public:
+  virtual unsigned queues() const = 0;
+  virtual Queue& queue(unsigned index) = 0;
+  virtual bool is_link_up() const = 0;
+  // Runs body(argument, queue index) for each queue on a core of its own, the caller's core included, and
+  // returns when all have returned.
+  virtual void run(void (*body)(void* argument, unsigned queue), void* argument) = 0;
+  // Stops the port and the environment. Neither can be used again in this process.
+  virtual void close() = 0;
+
+ protected:
+  ~Port() = default;
+};
+
 class DpdkPart {
  public:
-  static constexpr PartContract kContract{"dpdk", 1};
+  static constexpr PartContract kContract{"dpdk", 2};
   // Reads files below `root` ("/" on a live host) and asks DPDK about its version and this CPU. Starts
   // nothing, reserves nothing, opens no device.
   virtual DpdkFacts facts(const std::string& root) = 0;
+  // Starts the environment (EAL), which can be done once in a process, and the port. Errors: bad_input
+  // (arguments, port name), conflict (started before), unsupported (RoCE still owns UDP port 4791; more
+  // queues or larger frames than the port has; fewer cores than queues), io (what DPDK says).
+  virtual Expected<Port*> open(const PortRequest& request) = 0;
 
  protected:
   ~DpdkPart() = default;

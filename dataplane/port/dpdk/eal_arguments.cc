@@ -1,0 +1,65 @@
+#include "dataplane/port/dpdk/eal_arguments.h"
+
+#include <algorithm>
+
+namespace rocetune::dpdk {
+namespace {
+
+// EAL's short options take their value in the same word or in the next.
+bool is_option(std::string_view word, std::string_view name) {
+  if (!word.starts_with(name)) return false;
+  const bool is_long = name.starts_with("--");
+  const bool next_is_dash = word.starts_with("--") && !is_long;
+  return !next_is_dash && (word.size() == name.size() || !is_long || word[name.size()] == '=');
+}
+
+}  // namespace
+
+Expected<std::vector<std::string>> split_arguments(std::string_view text, const std::string& source) {
+  std::vector<std::string> words;
+  bool in_word = false;
+  char quote = 0;
+  for (const char c : text) {
+    if (quote != 0 && c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+      if (!in_word) words.emplace_back();
+      in_word = true;
+    } else if (quote == 0 && (c == ' ' || c == '\t' || c == '\n')) {
+      in_word = false;
+    } else {
+      if (!in_word) words.emplace_back();
+      in_word = true;
+      words.back() += c;
+    }
+  }
+  if (quote != 0) {
+    return tl::unexpected(
+        bad_input({{{source}, "", std::string(text), std::string("a second ") + quote, ""}}));
+  }
+  return words;
+}
+
+bool has_option(const std::vector<std::string>& arguments, std::string_view name) {
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [&](const std::string& word) { return is_option(word, name); });
+}
+
+std::vector<std::string> environment_arguments(const std::vector<std::string>& given,
+                                               const std::string& unique, const std::string& cpus) {
+  const auto says = [&](std::initializer_list<std::string_view> names) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](std::string_view name) { return has_option(given, name); });
+  };
+  std::vector<std::string> all{"rocetune"};
+  if (!says({"-l", "-c", "--lcores", "-s", "-S"}) && !cpus.empty())
+    all.push_back("--lcores=0@(" + cpus + ")");
+  if (says({"--no-huge"}) && !says({"-m", "--socket-mem"})) all.insert(all.end(), {"-m", "512"});
+  if (!says({"--file-prefix", "--in-memory", "--proc-type"})) all.push_back("--file-prefix=" + unique);
+  if (!says({"--telemetry", "--no-telemetry"})) all.push_back("--no-telemetry");
+  all.insert(all.end(), given.begin(), given.end());
+  return all;
+}
+
+}  // namespace rocetune::dpdk

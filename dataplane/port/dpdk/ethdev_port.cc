@@ -1,0 +1,235 @@
+#include "dataplane/port/dpdk/ethdev_port.h"
+
+#include <rte_ethdev.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
+#include <rte_mbuf.h>
+
+#include <cstring>
+
+#include "dataplane/port/dpdk/environment.h"
+#include "dataplane/port/dpdk/ethdev_queue.h"
+#include "dataplane/port/dpdk/roce_ownership.h"
+
+namespace rocetune::dpdk {
+namespace {
+
+constexpr std::uint16_t kRingSize = 1024;    // descriptors asked for; the device rounds
+constexpr unsigned kTransmitBuffers = 2048;  // lent at most, besides what lies in the ring
+constexpr unsigned kPoolCache = 256;         // of each core
+constexpr std::uint16_t kEthernetHeader = 14;
+
+using PortHandle = std::unique_ptr<Port, void (*)(Port*)>;
+
+std::string name_of(std::uint16_t port) {
+  char name[RTE_ETH_NAME_MAX_LEN] = "";
+  return rte_eth_dev_get_name_by_port(port, name) == 0 ? name : std::to_string(port);
+}
+
+// The port asked for, or the only one.
+Expected<std::uint16_t> choose_port(const std::string& wanted) {
+  std::vector<std::string> names;
+  std::uint16_t found = 0;
+  for (std::uint16_t port = 0; port < RTE_MAX_ETHPORTS; ++port) {
+    if (rte_eth_dev_is_valid_port(port) == 0) continue;
+    names.push_back(name_of(port));
+    found = names.back() == wanted || names.size() == 1 ? port : found;
+  }
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  if (names.empty()) {
+    return fail(ErrorKind::bad_input,
+                "DPDK found no port; allowed: a device bound to DPDK (-a 0000:03:00.0) or a virtual one "
+                "(--vdev=net_memif0,role=client,…)");
+  }
+  if (wanted.empty() && names.size() > 1) {
+    return fail(ErrorKind::bad_input, "DPDK found several ports and none was chosen; they are: {}", list);
+  }
+  if (!wanted.empty() && name_of(found) != wanted) {
+    const std::string nearest = nearest_name(wanted, names);
+    return fail(ErrorKind::bad_input, "found port {}, allowed: {}{}", wanted, list,
+                nearest.empty() ? "" : "; did you mean " + nearest + "?");
+  }
+  return found;
+}
+
+class EthdevPort final : public Port {
+ public:
+  EthdevPort(std::uint16_t id, port::Capabilities capabilities)
+      : id_(id), capabilities_(std::move(capabilities)) {}
+
+  unsigned queues() const override { return static_cast<unsigned>(queues_.size()); }
+  Queue& queue(unsigned index) override { return *queues_.at(index); }
+  bool is_link_up() const override {
+    rte_eth_link link{};
+    return rte_eth_link_get_nowait(id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
+  }
+  void run(void (*body)(void* argument, unsigned queue), void* argument) override;
+  void close() override {
+    rte_eth_dev_stop(id_);
+    rte_eth_dev_close(id_);
+    end_environment();
+  }
+
+  Expected<> start(const PortRequest& request, const rte_eth_dev_info& info);
+
+ private:
+  Expected<> add_queue(std::uint16_t index, const rte_eth_dev_info& info);
+  Expected<rte_mempool*> make_pool(const std::string& purpose, std::uint16_t queue, unsigned buffers);
+
+  std::uint16_t id_;
+  port::Capabilities capabilities_;
+  std::vector<std::unique_ptr<EthdevQueue>> queues_;
+  std::uint16_t receive_ring_ = kRingSize;
+  std::uint16_t transmit_ring_ = kRingSize;
+};
+
+tl::unexpected<Error> refused(int status, const std::string& port, std::string_view what) {
+  return fail_os(-status, "{}: {}", port, what);
+}
+
+Expected<rte_mempool*> EthdevPort::make_pool(const std::string& purpose, std::uint16_t queue,
+                                             unsigned buffers) {
+  const auto room =
+      static_cast<std::uint16_t>((capabilities_.largest_frame.count() + 63) / 64 * 64 + RTE_PKTMBUF_HEADROOM);
+  const std::string name = fmt::format("{}{}-{}", purpose, id_, queue);
+  rte_mempool* pool = rte_pktmbuf_pool_create(name.c_str(), buffers, kPoolCache, 0, room, SOCKET_ID_ANY);
+  if (pool == nullptr) {
+    return fail(ErrorKind::io,
+                "{}: no memory for {} buffers of {} bytes ({}); give EAL more (-m), or free huge pages",
+                capabilities_.name, buffers, room, errno_text(rte_errno));
+  }
+  return pool;
+}
+
+Expected<> EthdevPort::add_queue(std::uint16_t index, const rte_eth_dev_info& info) {
+  const auto receive_pool = make_pool("rx", index, receive_ring_ + 4 * kPoolCache + 2 * port::kMaxBurst - 1);
+  if (!receive_pool) return tl::unexpected(receive_pool.error());
+  const auto transmit_pool = make_pool("tx", index, transmit_ring_ + kTransmitBuffers + 2 * kPoolCache - 1);
+  if (!transmit_pool) return tl::unexpected(transmit_pool.error());
+  rte_eth_rxconf receive = info.default_rxconf;
+  receive.offloads = 0;
+  if (const int status =
+          rte_eth_rx_queue_setup(id_, index, receive_ring_, SOCKET_ID_ANY, &receive, *receive_pool)) {
+    return refused(status, capabilities_.name, fmt::format("receive queue {}", index));
+  }
+  rte_eth_txconf transmit = info.default_txconf;
+  transmit.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
+  if (const int status = rte_eth_tx_queue_setup(id_, index, transmit_ring_, SOCKET_ID_ANY, &transmit)) {
+    return refused(status, capabilities_.name, fmt::format("transmit queue {}", index));
+  }
+  queues_.push_back(std::make_unique<EthdevQueue>(id_, index, *transmit_pool, capabilities_));
+  return {};
+}
+
+// Queue pairs spread by their UDP source port, where the device can.
+rte_eth_conf configuration(const PortRequest& request, const rte_eth_dev_info& info) {
+  rte_eth_conf configuration{};
+  configuration.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
+  const std::uint64_t hash =
+      info.flow_type_rss_offloads & (RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV6_UDP);
+  if (request.queues > 1 && hash != 0) {
+    configuration.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+    configuration.rx_adv_conf.rss_conf.rss_hf = hash;
+  }
+  return configuration;
+}
+
+// A device of our own gets the MTU the frames need. A virtual one carries what its buffers hold whatever its
+// MTU says (memif refuses to be told), or its kernel interface is not ours to change.
+Expected<> raise_mtu(std::uint16_t id, const std::string& name, const PortRequest& request) {
+  if (name.starts_with("net_")) return {};
+  const auto needed = static_cast<std::uint16_t>(request.largest_frame.count() - kEthernetHeader);
+  std::uint16_t mtu = 0;
+  if (rte_eth_dev_get_mtu(id, &mtu) == 0 && mtu >= needed) return {};
+  if (const int status = rte_eth_dev_set_mtu(id, needed)) {
+    return refused(status, name, fmt::format("its MTU is {} and cannot be made {}", mtu, needed));
+  }
+  return {};
+}
+
+Expected<> EthdevPort::start(const PortRequest& request, const rte_eth_dev_info& info) {
+  const rte_eth_conf wanted = configuration(request, info);
+  const auto count = static_cast<std::uint16_t>(request.queues);
+  if (const int status = rte_eth_dev_configure(id_, count, count, &wanted)) {
+    return refused(status, capabilities_.name, fmt::format("{} queues", count));
+  }
+  if (const auto raised = raise_mtu(id_, capabilities_.name, request); !raised) return raised;
+  rte_eth_dev_adjust_nb_rx_tx_desc(id_, &receive_ring_, &transmit_ring_);
+  for (std::uint16_t index = 0; index < count; ++index) {
+    if (const auto added = add_queue(index, info); !added) return added;
+  }
+  if (const int status = rte_eth_dev_start(id_))
+    return refused(status, capabilities_.name, "it does not start");
+  // Devices without a say in it (memif, ring) refuse; they see every frame anyway.
+  if (request.promiscuous) (void)rte_eth_promiscuous_enable(id_);
+  return {};
+}
+
+void EthdevPort::run(void (*body)(void* argument, unsigned queue), void* argument) {
+  struct Shard {
+    void (*body)(void*, unsigned);
+    void* argument;
+    unsigned queue;
+  };
+  std::vector<Shard> shards;
+  for (unsigned queue = 0; queue < queues(); ++queue) shards.push_back({body, argument, queue});
+  unsigned next = 1, lcore = 0;
+  RTE_LCORE_FOREACH_WORKER(lcore) {
+    if (next == queues()) break;
+    rte_eal_remote_launch(
+        [](void* shard) {
+          const auto* self = static_cast<const Shard*>(shard);
+          self->body(self->argument, self->queue);
+          return 0;
+        },
+        &shards[next++], lcore);
+  }
+  body(argument, 0);
+  rte_eal_mp_wait_lcore();
+}
+
+port::Capabilities capabilities_of(std::uint16_t id, const PortRequest& request,
+                                   const rte_eth_dev_info& info) {
+  port::Capabilities capabilities{.name = name_of(id),
+                                  .driver = info.driver_name,
+                                  .largest_frame = request.largest_frame,
+                                  .transmit_buffers = kTransmitBuffers};
+  rte_ether_addr mac{};
+  if (rte_eth_macaddr_get(id, &mac) == 0) std::memcpy(capabilities.mac.octets.data(), mac.addr_bytes, 6);
+  // What a virtual device says about its speed is a constant in its driver.
+  rte_eth_link link{};
+  const bool is_virtual = capabilities.name.starts_with("net_");
+  if (!is_virtual && rte_eth_link_get_nowait(id, &link) == 0 &&
+      link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN && link.link_speed != RTE_ETH_SPEED_NUM_NONE) {
+    capabilities.link_speed = megabits_per_second(link.link_speed);
+  }
+  return capabilities;
+}
+
+}  // namespace
+
+Expected<PortHandle> start_port(const PortRequest& request) {
+  if (rte_lcore_count() < request.queues) {
+    return fail(ErrorKind::bad_input, "{} queues need {} cores, and EAL has {}; give it more (-l 0-{})",
+                request.queues, request.queues, rte_lcore_count(), request.queues - 1);
+  }
+  const auto id = choose_port(request.port);
+  if (!id) return tl::unexpected(id.error());
+  rte_eth_dev_info info{};
+  if (const int status = rte_eth_dev_info_get(*id, &info))
+    return refused(status, name_of(*id), "no information");
+  if (request.wants_roce && has_own_roce_transport(info.driver_name)) {
+    const auto device = roce_device_of(RootedPath(request.root), name_of(*id));
+    if (device) return fail(ErrorKind::unsupported, "{}", roce_owns_port_text(name_of(*id), *device));
+  }
+  if (info.max_rx_queues < request.queues || info.max_tx_queues < request.queues) {
+    return fail(ErrorKind::unsupported, "{} has {} receive and {} transmit queues, and {} are wanted",
+                name_of(*id), info.max_rx_queues, info.max_tx_queues, request.queues);
+  }
+  auto port = std::make_unique<EthdevPort>(*id, capabilities_of(*id, request, info));
+  if (auto started = port->start(request, info); !started) return tl::unexpected(started.error());
+  return PortHandle(port.release(), [](Port* p) { delete static_cast<EthdevPort*>(p); });
+}
+
+}  // namespace rocetune::dpdk

@@ -1,0 +1,44 @@
+// One receive and one transmit queue of an Ethernet device.
+#pragma once
+
+#include <rte_mbuf.h>
+
+#include "dataplane/port/dpdk/part.h"
+
+namespace rocetune::dpdk {
+
+class EthdevQueue final : public Queue {
+ public:
+  // The pool's buffers hold `capabilities.largest_frame` each.
+  EthdevQueue(std::uint16_t port, std::uint16_t index, rte_mempool* transmit_pool,
+              const port::Capabilities& capabilities)
+      : port_(port), index_(index), pool_(transmit_pool), capabilities_(capabilities) {}
+
+  std::size_t receive(std::span<port::ReceivedFrame> in) override;
+  void release(std::span<const port::ReceivedFrame> done) override;
+  std::size_t reserve(std::span<port::TransmitBuffer> out) override;
+  std::size_t transmit(Instant now, std::span<const port::TransmitBuffer> filled) override;
+  void discard(std::span<const port::TransmitBuffer> filled) override;
+  const port::Capabilities& capabilities() const override { return capabilities_; }
+  port::PortCounters counters() override;
+
+ private:
+  // Frames that wait for room in the device's ring: backpressure instead of loss while it moves at all.
+  static constexpr std::size_t kMaxWaiting = 2 * port::kMaxBurst;
+  static constexpr Duration kPatience = milliseconds(10);
+
+  void send_waiting();
+  void drop_stalled(Instant now);
+
+  std::uint16_t port_;
+  std::uint16_t index_;
+  rte_mempool* pool_;
+  const port::Capabilities& capabilities_;
+  std::array<rte_mbuf*, kMaxWaiting> waiting_{};
+  std::size_t waiting_count_ = 0;
+  std::size_t waiting_sent_ = 0;  // of the last call
+  Instant moved_;                 // when the ring last took a frame, or had none to take
+  port::PortCounters counters_;
+};
+
+}  // namespace rocetune::dpdk

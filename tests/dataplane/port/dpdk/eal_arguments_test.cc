@@ -1,0 +1,58 @@
+#include "dataplane/port/dpdk/eal_arguments.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rocetune::dpdk {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Not;
+
+TEST(SplitArguments, BlanksSeparate) {
+  EXPECT_THAT(split_arguments("  --no-huge -m  64\t--no-pci ", "--dpdk").value(),
+              ElementsAre("--no-huge", "-m", "64", "--no-pci"));
+}
+
+TEST(SplitArguments, QuotesHoldTogether) {
+  EXPECT_THAT(
+      split_arguments(R"(--vdev='net_pcap0,rx_pcap=my file.pcap' --lcores "0@0, 1@1" '')", "--dpdk").value(),
+      ElementsAre("--vdev=net_pcap0,rx_pcap=my file.pcap", "--lcores", "0@0, 1@1", ""));
+}
+
+TEST(SplitArguments, RefusesAQuoteWithoutEnd) {
+  const auto words = split_arguments("--vdev='net_ring0", "--dpdk");
+  ASSERT_FALSE(words);
+  EXPECT_EQ(words.error().kind(), ErrorKind::bad_input);
+  EXPECT_EQ(words.error().text(), "--dpdk: found --vdev='net_ring0, allowed: a second '");
+}
+
+TEST(HasOption, KnowsBothWaysOfAValue) {
+  const std::vector<std::string> words{"-l", "0", "-m64", "--file-prefix=x"};
+  EXPECT_TRUE(has_option(words, "-l"));
+  EXPECT_TRUE(has_option(words, "-m"));
+  EXPECT_TRUE(has_option(words, "--file-prefix"));
+  EXPECT_FALSE(has_option(words, "--file"));
+  EXPECT_FALSE(has_option({"--log-level=8"}, "-l"));
+}
+
+TEST(EnvironmentArguments, FillsInWhatWasNotSaid) {
+  EXPECT_THAT(environment_arguments({"--no-huge"}, "rocetune-1", "0,1"),
+              ElementsAre("rocetune", "--lcores=0@(0,1)", "-m", "512", "--file-prefix=rocetune-1",
+                          "--no-telemetry", "--no-huge"));
+}
+
+TEST(EnvironmentArguments, HugePagesNeedNoAmount) {
+  EXPECT_THAT(environment_arguments({"-l", "3"}, "rocetune-1", "0,1"),
+              ElementsAre("rocetune", "--file-prefix=rocetune-1", "--no-telemetry", "-l", "3"));
+}
+
+TEST(EnvironmentArguments, LeavesWhatWasSaid) {
+  const std::vector<std::string> given{"--no-huge", "-m64", "-l1", "--file-prefix", "mine", "--telemetry"};
+  std::vector<std::string> expected = given;
+  expected.insert(expected.begin(), "rocetune");
+  EXPECT_EQ(environment_arguments(given, "rocetune-1", "0"), expected);
+}
+
+}  // namespace
+}  // namespace rocetune::dpdk
