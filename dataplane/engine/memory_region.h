@@ -58,6 +58,10 @@ class RegionTable {
   bool is_valid(MemoryKey key) const {
     return key.row() < rows_.size() && rows_[key.row()].key == key && rows_[key.row()].in_use;
   }
+  // Whether the peer may do anything with it.
+  bool is_remote(MemoryKey key) const {
+    return is_valid(key) && (rows_[key.row()].access & (kRemoteRead | kRemoteWrite | kRemoteAtomic)) != 0;
+  }
   // A frame with this ticket refers to the region.
   void note_use(MemoryKey key, std::uint64_t ticket) { rows_[key.row()].last_ticket = ticket; }
   // Ticket of the last frame that referred to the row of `key`, even if the key is gone.

@@ -48,6 +48,15 @@ class SlotPool {
   }
   // Moves the first slot of `from` to the end of `to`.
   void move(SlotQueue& from, SlotQueue& to) { append(to, detach(from)); }
+  // Moves the slot behind `before` (the first one if kNoSlot) of `from` to the end of `to`.
+  void move(SlotQueue& from, std::uint32_t before, SlotQueue& to) {
+    if (before == kNoSlot) return move(from, to);
+    const std::uint32_t slot = nodes_[before].next;
+    nodes_[before].next = nodes_[slot].next;
+    if (from.tail == slot) from.tail = before;
+    --from.size;
+    append(to, slot);
+  }
   void clear(SlotQueue& queue) {
     while (!queue.is_empty()) pop(queue);
   }

@@ -78,6 +78,21 @@ void PathHeaders::emit(MutableBytes out, std::size_t transport, std::uint16_t ip
   store16(out, size_ - 4, static_cast<std::uint16_t>(udp_length));
 }
 
+void PathHeaders::remark(MutableBytes packet, TosByte tos, Priority pcp) const {
+  if (ip_offset_ > EthernetHeader::kSize) {
+    const std::uint8_t rest = load8(packet, EthernetHeader::kSize) & 0x1F;  // drop eligible, VLAN id
+    store8(packet, EthernetHeader::kSize, pcp.value() << 5 | rest);
+  }
+  const MutableBytes ip = packet.subspan(ip_offset_);
+  if (is_v4_) {
+    store8(ip, 1, tos.wire());
+    store16(ip, 10, 0);
+    store16(ip, 10, internet_checksum(ConstBytes(ip).first(Ipv4Header::kSize)));
+  } else {
+    store16(ip, 0, static_cast<std::uint16_t>((load16(ip, 0) & 0xF00F) | tos.wire() << 4));
+  }
+}
+
 std::size_t emit_cnp(const PathHeaders& path, Qpn destination, MutableBytes out) {
   const std::size_t bth = path.size();
   path.emit(out, kCnpTransportSize);

@@ -33,6 +33,9 @@ class PathHeaders {
   // Writes size() bytes for a packet of `transport` bytes from BTH to pad (the ICRC comes on top). UDP
   // checksum 0: RoCE v2 has the ICRC, and annex A17 lets receivers accept it.
   void emit(MutableBytes out, std::size_t transport, std::uint16_t ipv4_id = 0) const;
+  // Gives an emitted packet another class: ToS, checksum, and the tag's priority if there is a tag. The ICRC
+  // does not cover them.
+  void remark(MutableBytes packet, TosByte tos, Priority pcp) const;
   const IcrcPrefix& icrc() const { return icrc_; }
 
  private:

@@ -51,6 +51,12 @@ enum class AckKind : std::uint8_t {
 struct Aeth {
   static constexpr std::size_t kSize = 4;
   static constexpr std::uint8_t kNoCredits = 0x1F;  // credit code: no end-to-end flow control
+  // Syndromes of NAKs.
+  static constexpr std::uint8_t kSequenceError = 0x60, kInvalidRequest = 0x61, kRemoteAccess = 0x62,
+                                kRemoteOperational = 0x63;
+  static constexpr std::uint8_t rnr(std::uint8_t timer_code) {
+    return static_cast<std::uint8_t>(0x20 | (timer_code & 0x1F));
+  }
   std::uint8_t syndrome = kNoCredits;
   std::uint32_t msn = 0;  // 24 bits
   bool operator==(const Aeth&) const = default;

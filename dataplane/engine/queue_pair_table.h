@@ -1,0 +1,44 @@
+// Queue pairs by number: shard, generation, row. A number is looked up by its row and compared whole, so that
+// frames for an earlier life of a row find nothing. Source: InfiniBand architecture specification, volume 1,
+// section 10.3.1; numbers 0 and 1 are special (section 3.5.1).
+#pragma once
+
+#include <vector>
+
+#include "dataplane/engine/queue_pair.h"
+
+namespace rocetune::engine {
+
+class QueuePairTable {
+ public:
+  QueuePairTable(std::uint32_t rows, std::uint32_t shard, std::uint32_t shard_bits);
+
+  std::uint32_t size() const { return static_cast<std::uint32_t>(pairs_.size()); }
+  bool is_full() const { return free_count_ == 0; }
+  // A row with a fresh number, state created. The table must not be full.
+  std::uint32_t take();
+  void release(std::uint32_t row);
+  // kNoSlot if the number is not in use.
+  std::uint32_t row_of(wire::Qpn qpn) const {
+    const std::uint32_t row = (qpn.value() & row_mask_) - kSpecial;
+    if (row >= pairs_.size()) return kNoSlot;
+    const QueuePair& pair = pairs_[row];
+    return pair.qpn == qpn && pair.state != QueuePairState::unused ? row : kNoSlot;
+  }
+  QueuePair& operator[](std::uint32_t row) { return pairs_[row]; }
+  QueuePairPath& path(std::uint32_t row) { return paths_[row]; }
+
+ private:
+  static constexpr std::uint32_t kSpecial = 2;
+  std::vector<QueuePair> pairs_;
+  std::vector<QueuePairPath> paths_;
+  std::vector<std::uint32_t> free_;  // a ring: a row is used again as late as possible
+  std::size_t free_head_ = 0;
+  std::size_t free_count_ = 0;
+  int row_bits_ = 0;
+  std::uint32_t row_mask_ = 0;
+  std::uint32_t generation_mask_ = 0;
+  std::uint32_t shard_ = 0;  // in place
+};
+
+}  // namespace rocetune::engine

@@ -1,0 +1,221 @@
+#include "dataplane/engine/requester.h"
+
+#include <algorithm>
+
+#include "dataplane/engine/frame_builder.h"
+
+namespace rocetune::engine {
+namespace {
+
+namespace opcode = wire::opcode;
+
+// Within a long message every so many packets ask for an acknowledgement, so that a window opens and a loss
+// is noticed before its end. Ours; the specification leaves it open (section 9.7.5.1.1).
+constexpr std::uint32_t kAckInterval = 16;
+
+std::uint8_t opcode_of(const SendRequest& request, bool first, bool last) {
+  switch (request.kind) {
+    case SendKind::send: {
+      if (!last) return first ? opcode::kRcSendFirst : opcode::kRcSendMiddle;
+      if (request.has_immediate) return first ? opcode::kRcSendOnlyImm : opcode::kRcSendLastImm;
+      if (request.has_invalidate)
+        return first ? opcode::kRcSendOnlyInvalidate : opcode::kRcSendLastInvalidate;
+      return first ? opcode::kRcSendOnly : opcode::kRcSendLast;
+    }
+    case SendKind::write: {
+      if (!last) return first ? opcode::kRcWriteFirst : opcode::kRcWriteMiddle;
+      if (request.has_immediate) return first ? opcode::kRcWriteOnlyImm : opcode::kRcWriteLastImm;
+      return first ? opcode::kRcWriteOnly : opcode::kRcWriteLast;
+    }
+    case SendKind::read:
+      return opcode::kRcReadRequest;
+    case SendKind::compare_swap:
+      return opcode::kRcCompareSwap;
+    case SendKind::fetch_add:
+      return opcode::kRcFetchAdd;
+  }
+  return 0;
+}
+
+// What makes no sense whatever the state of the queue pair.
+std::optional<PostRefusal> nonsense_in(const SendRequest& request) {
+  if (request.local.length > kLongestMessage) return PostRefusal::too_long;
+  switch (request.kind) {
+    case SendKind::send:
+      if (request.has_immediate && request.has_invalidate) return PostRefusal::not_supported;
+      break;
+    case SendKind::write:
+      if (request.has_invalidate) return PostRefusal::not_supported;
+      break;
+    case SendKind::compare_swap:
+    case SendKind::fetch_add:
+      if (request.remote_address % 8 != 0 || request.local.length != 8) return PostRefusal::misaligned;
+      [[fallthrough]];
+    case SendKind::read:
+      if (request.has_immediate || request.has_invalidate) return PostRefusal::not_supported;
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Posted Requester::post(std::uint32_t row, const SendRequest& request) {
+  QueuePair& pair = state_->pairs[row];
+  SendSide& send = pair.send;
+  if (pair.service != wire::Service::rc) return tl::unexpected(PostRefusal::not_supported);
+  if (pair.state != QueuePairState::connected) return tl::unexpected(PostRefusal::not_connected);
+  if (const auto refusal = nonsense_in(request)) return tl::unexpected(*refusal);
+  const bool has_answer = request.kind >= SendKind::read;
+  if (has_answer && pair.initiator_depth == 0) return tl::unexpected(PostRefusal::not_supported);
+  std::optional<PayloadReference> local = PayloadReference{};
+  if (request.local.length > 0) {
+    local = state_->regions.resolve(request.local.key, request.local.address, request.local.length,
+                                    has_answer ? kLocalWrite : 0);
+    if (!local) return tl::unexpected(PostRefusal::bad_local_key);
+  }
+  if (send.queue.size >= pair.send_depth) return tl::unexpected(PostRefusal::queue_full);
+  if (state_->sends.is_exhausted()) return tl::unexpected(PostRefusal::endpoint_full);
+  if (!state_->completions.reserve()) return tl::unexpected(PostRefusal::completions_full);
+
+  const std::uint32_t index = state_->sends.push(send.queue);
+  SendSlot& slot = state_->sends[index];
+  slot.request = request;
+  slot.local = *local;
+  slot.first = send.posted_end;
+  slot.packets = request.kind <= SendKind::read ? pair.packets_of(request.local.length) : 1;
+  slot.message = ++send.messages;
+  slot.last_ticket = 0;
+  slot.failure = CompletionStatus::flushed;
+  send.posted_end = slot.end();
+  if (send.oldest == kNoSlot) send.oldest = index;
+  if (send.cursor == kNoSlot) send.cursor = index;
+  state_->active.push(row);
+  return {};
+}
+
+// Whether the request at the cursor may send its next packet now. broken: never.
+Requester::Gate Requester::gate(const QueuePair& pair, const SendSlot& slot, const TransmitTurn& turn) const {
+  const SendSide& send = pair.send;
+  if (send.next == slot.first) {
+    if (slot.request.fenced && send.reads_in_flight > 0) return Gate::closed;
+  }
+  if (slot.has_answer()) {
+    if (send.reads_in_flight >= pair.initiator_depth) return Gate::closed;
+  } else if (slot.local.length > 0 && !state_->regions.is_valid(slot.local.region)) {
+    return Gate::broken;
+  }
+  // Half the circle of sequence numbers may be outstanding, no more (section 9.7.2).
+  constexpr std::int64_t kMaxOutstanding = std::int64_t{1} << 23;
+  const Sequence behind = slot.has_answer() ? slot.end() : send.next + 1;
+  if (behind - send.unacked > kMaxOutstanding) return Gate::closed;
+  // Without credit one packet may probe; the rest of its message follows once it is acknowledged (section
+  // 9.7.7.2.5).
+  if (pair.end_to_end_credits && send.has_credits && slot.takes_receive_request() &&
+      static_cast<std::int32_t>(slot.message - send.credit_limit) > 0) {
+    const bool is_accepted = send.unacked > slot.first;
+    if (!is_accepted && send.next != send.unacked) return Gate::closed;
+  }
+  if (turn.window()) {
+    const std::int64_t outstanding = (send.next - send.unacked) << pair.mtu_shift;
+    if (outstanding > 0 && Bytes(outstanding + pair.mtu()) > *turn.window()) return Gate::closed;
+  }
+  return Gate::open;
+}
+
+bool Requester::transmit(std::uint32_t row, TransmitTurn& turn) {
+  SendSide& send = state_->pairs[row].send;
+  while (send.cursor != kNoSlot && send.rnr_until == Instant::never()) {
+    if (!turn.pace_allows()) return false;
+    SendSlot& slot = state_->sends[send.cursor];
+    const Gate gate = this->gate(state_->pairs[row], slot, turn);
+    if (gate == Gate::closed) return false;
+    if (gate == Gate::broken) {
+      // Its turn to fail comes when everything before it is done.
+      if (send.cursor == send.oldest) state_->enter_error(row, CompletionStatus::local_protection_error);
+      return false;
+    }
+    if (!turn.has_room()) return true;
+    const bool asks_ack = wants_ack(state_->pairs[row], slot, turn);
+    build_request(row, slot, asks_ack, turn.frame());
+    turn.take_data();
+    advance_cursor(row, slot, asks_ack, turn.now());
+  }
+  return false;
+}
+
+bool Requester::wants_ack(const QueuePair& pair, const SendSlot& slot, const TransmitTurn& turn) const {
+  const SendSide& send = pair.send;
+  if (slot.has_answer()) return false;  // it is answered anyway
+  const std::int64_t behind = send.next + 1 - slot.first;
+  if (behind == slot.packets || behind % kAckInterval == 0) return true;
+  if (pair.end_to_end_credits && behind == 1) return true;  // it may be a probe
+  if (turn.window() && Bytes((send.next + 2 - send.unacked) << pair.mtu_shift) > *turn.window()) return true;
+  // At a crawl the interval would outlast the timeout.
+  return turn.frame_time() * kAckInterval * 4 > ack_timeout(pair);
+}
+
+void Requester::build_request(std::uint32_t row, const SendSlot& slot, bool asks_ack, TransmitFrame& frame) {
+  const QueuePair& pair = state_->pairs[row];
+  const SendRequest& request = slot.request;
+  const Sequence at = pair.send.next;
+  const auto offset = static_cast<std::uint32_t>(at - slot.first) << pair.mtu_shift;
+  const std::uint32_t rest = slot.local.length - offset;
+  const bool is_first = at == slot.first;
+  const bool is_last = at + 1 == slot.end() || slot.has_answer();
+  FrameDraft draft{.opcode = opcode_of(request, is_first, is_last),
+                   .psn = at.psn(),
+                   .ack_request = asks_ack,
+                   .solicited = request.solicited && is_last && slot.takes_receive_request()};
+  const wire::MutableBytes extended = extended_of(frame, *state_->pairs.path(row).headers);
+  if (request.kind == SendKind::compare_swap || request.kind == SendKind::fetch_add) {
+    wire::AtomicEth{request.remote_address, request.remote_key.value(), request.swap_or_add, request.compare}
+        .emit(wire::fixed<wire::AtomicEth::kSize>(extended));
+    draft.extended = wire::AtomicEth::kSize;
+  } else if (request.kind == SendKind::read || (request.kind == SendKind::write && is_first)) {
+    // A READ may be asked again from its middle; a WRITE names the whole message once.
+    wire::Reth{request.remote_address + (request.kind == SendKind::read ? offset : 0),
+               request.remote_key.value(), request.kind == SendKind::read ? rest : slot.local.length}
+        .emit(wire::fixed<wire::Reth::kSize>(extended));
+    draft.extended = wire::Reth::kSize;
+  }
+  if (is_last && request.has_immediate) {
+    wire::ImmDt{request.immediate}.emit(wire::fixed<wire::ImmDt::kSize>(extended, draft.extended));
+    draft.extended += wire::ImmDt::kSize;
+  } else if (is_last && request.has_invalidate) {
+    wire::Ieth{request.invalidate.value()}.emit(wire::fixed<wire::Ieth::kSize>(extended));
+    draft.extended = wire::Ieth::kSize;
+  }
+  if (!slot.has_answer()) {
+    draft.payload = {slot.local.region, std::min(rest, pair.mtu()), slot.local.offset + offset};
+  }
+  finish_frame(*state_, row, draft, frame);
+}
+
+void Requester::advance_cursor(std::uint32_t row, SendSlot& slot, bool asks_ack, Instant now) {
+  QueuePair& pair = state_->pairs[row];
+  SendSide& send = pair.send;
+  const bool is_repeat = send.next < send.sent_end;
+  if (is_repeat) ++state_->statistics.retransmitted_frames;
+  if (asks_ack && !is_repeat && !send.has_probe) {
+    send.has_probe = true;
+    send.probe = send.next;
+    send.probe_sent = now;
+    send.probe_epoch = state_->epoch;
+  }
+  if (slot.has_answer()) {
+    ++send.reads_in_flight;
+    send.next = slot.end();
+  } else {
+    ++send.next;
+    slot.last_ticket = state_->ticket;
+  }
+  send.sent_end = std::max(send.sent_end, send.next);
+  if (send.next == slot.end()) send.cursor = state_->sends.next(send.cursor);
+  if (send.ack_deadline == Instant::never() && pair.ack_timeout != 0) {
+    send.ack_deadline = now + ack_timeout(pair);
+    state_->schedule(row);
+  }
+}
+
+}  // namespace rocetune::engine

@@ -1,0 +1,67 @@
+#include "dataplane/engine/transmit_turn.h"
+
+#include <algorithm>
+
+#include "congestion/fixed_point.h"
+
+namespace rocetune::engine {
+namespace {
+// A driver that polls late may catch up by this much, so that its polling interval does not become the pace.
+constexpr Bytes kCatchUp{16 * 1024};
+}  // namespace
+
+void TransmitTurn::open() {
+  is_open_ = true;
+  Pacing& pacing = state_->pairs[row_].pacing;
+  BitRate rate;
+  std::visit(
+      [&](auto& controller) {
+        controller.on_timer(now_);
+        rate = controller.rate();
+        window_ = controller.window();
+      },
+      *state_->pairs.path(row_).controller);
+  is_limited_ = rate < state_->options.line_rate;
+  if (pacing.was_idle) {
+    pacing.next_send = std::max(pacing.next_send, now_);
+    pacing.was_idle = false;
+  } else if (pacing.next_send > now_ && rate != pacing.rate) {
+    // The rest of the wait at the new rate.
+    const Duration rest = pacing.next_send - now_;
+    pacing.next_send = now_ + Duration(mul_div(rest.count(), pacing.rate.count(), rate.count()));
+  } else if (is_limited_ && pacing.next_send < now_) {
+    pacing.next_send = std::max(pacing.next_send, now_ - transmission_time(kCatchUp, rate));
+  }
+  pacing.rate = rate;
+  if (is_limited_) frame_time_ = transmission_time(Bytes(state_->pairs[row_].mtu()), rate);
+}
+
+bool TransmitTurn::pace_allows() {
+  if (!is_open_) open();
+  Pacing& pacing = state_->pairs[row_].pacing;
+  if (!is_limited_ || pacing.next_send <= now_) {
+    pacing.wake = Instant::never();
+    return true;
+  }
+  const auto next_change = [](const auto& controller) { return controller.next_timer(); };
+  pacing.wake = std::min(pacing.next_send, std::visit(next_change, *state_->pairs.path(row_).controller));
+  return false;
+}
+
+void TransmitTurn::take_data() {
+  const Bytes size(static_cast<std::int64_t>(frame().size()));
+  take();
+  sent_ += size;
+  Pacing& pacing = state_->pairs[row_].pacing;
+  if (is_limited_) pacing.next_send = pacing.next_send + transmission_time(size, pacing.rate);
+}
+
+void TransmitTurn::end(bool idle) {
+  if (!is_open_) return;
+  state_->pairs[row_].pacing.was_idle = idle;
+  if (sent_.is_zero()) return;
+  std::visit([&](auto& controller) { controller.on_bytes_sent(now_, sent_); },
+             *state_->pairs.path(row_).controller);
+}
+
+}  // namespace rocetune::engine
