@@ -108,7 +108,7 @@ def test_with_the_dead_man_killed_too_the_next_start_takes_over():
   before = state()
   lab.inject("mtu 1 kill_after")
   lab.inject("pfc 1 delay 4000")  # time to kill the timer first
-  with lab.background([lab.REPO / "build" / "rocetune", "apply", "--profile", PROFILE, *QUICK, *ALLOW, *ALONE]) as process:
+  with lab.background([lab.BUILD / "rocetune", "apply", "--profile", PROFILE, *QUICK, *ALLOW, *ALONE]) as process:
     wait_until(lambda: deadman_pids(), "the dead-man timer", timeout=60)
     for pid in deadman_pids():
       os.kill(pid, signal.SIGKILL)

@@ -1,11 +1,13 @@
-"""Faults planted on a good host, singly and in pairs: plan and apply put them right and nothing else, rollback
-brings them back."""
+"""Faults planted on a good host, singly and in pairs: doctor sees them, plan and apply put them right and nothing
+else, doctor is content, rollback brings them back."""
 
 import itertools
+import json
 
 import lab
 from lab import expect, expect_equal, expect_same_state, run, wait_until
-from lab_transaction import ALONE, COMMITTED, LONG, apply, forget, plan, rollback, state, without_buffer_mode
+from lab_transaction import (ALONE, COMMITTED, LONG, PROFILE, apply, forget, plan, rollback, state,
+                             without_buffer_mode)
 
 NICS = 2
 TIMEOUT_S = 3000
@@ -72,8 +74,18 @@ def good_host():
   """A host that was set up well by somebody else: only the planted fault is wrong with it."""
   lab.reset_all()
   forget()
+  for index, one in enumerate(lab.nics()):
+    lab.ip(f"addr replace 10.0.{index}.1/24 dev {one.netdev}\n")
   apply(*ALONE)
   forget()
+  expect_equal(alarms(), set(), "what doctor says of the good host")
+
+
+def alarms():
+  """What doctor finds above info: (rule, subject)."""
+  done = lab.rocetune("doctor", "--json", "--profile", PROFILE, "--watch-for", "0", check=False)
+  expect(done.code in (0, 1), f"doctor: {done.code} {done.stderr}")
+  return {(f["rule"], f["subject"]) for f in json.loads(done.stdout)["findings"] if f["severity"] != "info"}
 
 
 def check_repair(names):
@@ -83,12 +95,14 @@ def check_repair(names):
     FAULTS[name](one)
   wait_until(lambda: one.carrier, "link back", timeout=20)
   before = state()
+  expect(alarms(), f"{names}: doctor finds nothing")
   wanted = plan()
   expect(wanted["steps"], f"{names}: nothing planned")
   expect(all(step["port"] == one.netdev for step in wanted["steps"]), f"{names}: planned for a good NIC")
   done = apply(*ALONE, check=False)
   expect_equal(done.code, COMMITTED, f"{names}: {done.stdout}{done.stderr}")
   expect_equal(plan()["steps"], [], f"{names}: what is left to plan")
+  expect_equal(alarms(), set(), f"{names}: what doctor says after the repair")
   rollback()
   after = state()
   writes_buffers = any(change["knob"]["kind"] == "buffers" for step in wanted["steps"] for change in step["changes"])

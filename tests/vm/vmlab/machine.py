@@ -146,7 +146,7 @@ class Machine:
       values.update(COLUMNS=str(terminal.columns), ROWS=str(terminal.lines), TERM=os.environ.get("TERM", "linux"))
     lines = [f"VMLAB_{k}={shlex.quote(v)}" for k, v in values.items()]
     environment = {"VMLAB": "1", "VMLAB_OUT": "/run/vmlab/out", "VMLAB_NICS": str(config.nics),
-                   **{k: os.environ[k] for k in ("ROCETUNE_BUILD_DIR",) if k in os.environ},
+                   **{k: os.environ[k] for k in ("ROCETUNE_BUILD_DIR", "ROCETUNE_LONG") if k in os.environ},
                    **config.environment}
     lines += [f"export {k}={shlex.quote(v)}" for k, v in environment.items()]
     (share / "config").write_text("\n".join(lines) + "\n", encoding="utf-8")
