@@ -45,6 +45,10 @@ void declare_class(CLI::App& app, Texts& texts, DoctorCommand& command) {
   add_text(app, "--cnp-priority", texts.cnp_priority, "their priority, without PFC", parse_priority)
       ->group(group);
   app.add_flag("--lossy", command.declared.lossy, "no PFC on purpose")->group(group);
+  app.add_option("--profile", command.profile,
+                 "what plan would set up: a name of configs/profiles, or a file")
+      ->type_name("NAME")
+      ->group(group);
 }
 
 // After parsing: every text was checked.

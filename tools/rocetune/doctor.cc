@@ -16,6 +16,7 @@
 #include "agent/host/host_reader.h"
 #include "dataplane/base/clock.h"
 #include "dataplane/base/file.h"
+#include "tools/rocetune/intent.h"
 
 namespace rocetune::cli {
 namespace {
@@ -129,6 +130,14 @@ Expected<> check_ports(const host::Host& host, const std::vector<std::string>& w
   return tl::unexpected(bad_input(issues));
 }
 
+Expected<diagnose::Intent> read_intent(const DoctorCommand& command, const ConfigFiles& configs,
+                                       const host::NicTable& nics) {
+  if (command.profile.empty()) return command.declared;
+  const auto profile = tune::load_profile(command.profile, configs, nics);
+  if (!profile) return tl::unexpected(profile.error());
+  return completed(command.declared, intent_of(*profile));
+}
+
 diagnose::ReportLook look_of(const DoctorCommand& command) {
   diagnose::ReportLook look;
   if (is_terminal(STDOUT_FILENO)) look.width = std::clamp(terminal_width(STDOUT_FILENO), 40, kWidestReport);
@@ -160,13 +169,14 @@ ExitCode run_doctor(const DoctorCommand& command) {
   if (!nics) return complain(nics.error());
   const auto policy = diagnose::load_policy(*configs, *nics);
   if (!policy) return complain(policy.error());
+  const auto intent = read_intent(command, *configs, *nics);
+  if (!intent) return complain(intent.error());
   const auto subject = read_subject(command, *configs, *nics);
   if (!subject) return complain(subject.error());
   if (auto known = check_ports(subject->host, command.ports); !known) return complain(known.error());
 
-  const diagnose::Report report =
-      diagnose::diagnose({subject->host, subject->interval ? &*subject->interval : nullptr, command.declared,
-                          *policy, command.ports});
+  const diagnose::Report report = diagnose::diagnose(
+      {subject->host, subject->interval ? &*subject->interval : nullptr, *intent, *policy, command.ports});
   if (command.common.json) {
     const std::string& origin = command.from.empty() ? subject->host.name : command.from;
     put(stdout, to_json_text(report, subject->inputs, diagnose::facts_of(subject->host, origin)));

@@ -18,7 +18,8 @@ struct DoctorCommand {
   std::string from;              // empty: the live host
   std::string recording;         // counters of `watch --record`; empty: sampled live, or none
   std::vector<std::string> ports;
-  diagnose::Intent declared;
+  std::string profile;              // name or file of what the host is meant to be; empty: none
+  diagnose::Intent declared;        // by flags; goes before the profile
   Duration watch_for = seconds(2);  // of the live host; 0: no counters
   std::optional<diagnose::Severity> fail_on = diagnose::Severity::warning;  // nothing: never
   std::string explain;                                                      // empty: diagnose
