@@ -78,8 +78,13 @@ const NicTraits* Policy::traits_of(const std::string& nic) const {
 Expected<Policy> load_policy(const ConfigFiles& files, const host::NicTable& nics) {
   const auto rules = files.read("rules.toml");
   if (!rules) return tl::unexpected(rules.error());
+  return policy_from_toml(rules->text, rules->name, nics);
+}
+
+Expected<Policy> policy_from_toml(std::string_view text, const std::string& file,
+                                  const host::NicTable& nics) {
   Policy out;
-  const auto status = read_toml(rules->text, rules->name, [&](TableReader& top) {
+  const auto status = read_toml(text, file, [&](TableReader& top) {
     read_thresholds(top, out);
     top.named_tables("nic", [&](const std::string& name, TableReader& t) {
       NicTraits& nic = out.nics[name];

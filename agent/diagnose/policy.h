@@ -61,7 +61,9 @@ struct Policy {
   const NicTraits* traits_of(const std::string& nic) const;
 };
 
-// From rules.toml. Error: bad_input with every issue.
+// What rules.toml says. Error: bad_input with every issue.
+Expected<Policy> policy_from_toml(std::string_view text, const std::string& file, const host::NicTable& nics);
+// configs/rules.toml.
 Expected<Policy> load_policy(const ConfigFiles& files, const host::NicTable& nics);
 
 }  // namespace rocetune::diagnose

@@ -92,11 +92,13 @@ const CcParameter* CcTraits::find(std::string_view name) const {
 }
 
 Expected<NicTable> NicTable::load(const ConfigFiles& files) {
-  const auto list = files.list("nics", ".toml");
-  if (!list) return tl::unexpected(list.error());
+  return files.list("nics", ".toml").and_then(parse);
+}
+
+Expected<NicTable> NicTable::parse(const std::vector<ConfigFile>& files) {
   NicTable out;
   std::vector<InputIssue> issues;
-  for (const ConfigFile& file : *list) {
+  for (const ConfigFile& file : files) {
     NicRow row;
     const auto found = toml_issues(file.text, file.name, [&](TableReader& table) { row = read_row(table); });
     issues.insert(issues.end(), found.begin(), found.end());

@@ -81,8 +81,10 @@ struct NicRow {
 // Rows by name.
 class NicTable {
  public:
-  // Errors: bad_input with every issue of every file.
+  // configs/nics. Errors: as parse.
   static Expected<NicTable> load(const ConfigFiles& files);
+  // One row per file. Errors: bad_input with every issue of every file, or no row "unknown".
+  static Expected<NicTable> parse(const std::vector<ConfigFile>& files);
   // The row of a netdev's driver; the row "unknown" if no other claims it.
   const NicRow& for_driver(std::string_view netdev_driver) const;
   // Errors are a programmer's mistake: the name must be one that a Port carries.
