@@ -62,6 +62,19 @@ Observed<Parameters> read_debugfs(const HostFiles& files, const NicRow& row, con
 
 }  // namespace
 
+Expected<std::string> cc_folder(const HostFiles& files, const NicRow& row, const Port& port) {
+  if (!row.cc.alternative_path.empty() && port.rdma) {
+    const std::string folder = replaced(row.cc.alternative_path, "{rdma}", port.rdma->device);
+    if (files.exists(folder)) return folder;
+  }
+  if (row.cc.interface != CcInterface::debugfs) {
+    return fail(ErrorKind::unsupported,
+                "congestion-control parameters of {} have no file that can be written", row.name);
+  }
+  if (!port.pci_address) return fail(ErrorKind::absent, "{} has no PCI address", port.name);
+  return replaced(row.cc.path, "{pci}", *port.pci_address);
+}
+
 Observed<Parameters> read_cc_params(const HostFiles& files, const NicRow& row, const Port& port,
                                     const Observed<Lockdown>& lockdown) {
   const CcTraits& cc = row.cc;

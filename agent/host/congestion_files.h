@@ -18,6 +18,10 @@ Observed<std::map<std::string, std::int64_t>> read_cc_params(const HostFiles& fi
                                                              const Port& port,
                                                              const Observed<Lockdown>& lockdown);
 
+// The folder whose files are the port's congestion-control parameters, where it can be written. Errors:
+// unsupported by this NIC, absent without a PCI address.
+Expected<std::string> cc_folder(const HostFiles& files, const NicRow& row, const Port& port);
+
 // Which algorithm steers this port's queue pairs, from what is visible. On NICs that can run a programmable
 // algorithm the kernel shows no sign of which one runs: absent, with how to find out.
 // `has_rdma`: an RDMA device is on the port, or on the bond that it is a member of.

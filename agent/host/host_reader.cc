@@ -39,7 +39,7 @@ KernelAnswers no_answers(const std::string& root) {
   return out;
 }
 
-// Adds the ports and bonds of another namespace.
+// Adds the ports and bonds of another namespace; one that we may not enter is said to be unseen.
 void add_namespace(const NetworkNamespace& space, const std::string& root, const NicTable& nics, Host& out) {
   const auto status = in_namespace(space.path, [&](const NamespaceView& view) {
     const HostFiles files(root, view);
@@ -53,8 +53,24 @@ void add_namespace(const NetworkNamespace& space, const std::string& root, const
     }
     out.bonds.insert(out.bonds.end(), bonds.begin(), bonds.end());
   });
-  // A namespace that we may not enter or that ended meanwhile hides its NICs; nothing else can be said.
-  (void)status;
+  // One that ended meanwhile has no NICs any more.
+  if (!status && status.error().kind() != ErrorKind::absent) {
+    out.unseen_namespaces->push_back(fmt::format("{} ({})", space.name, status.error().text()));
+  }
+}
+
+void add_other_namespaces(const HostFiles& files, const std::string& root, const NicTable& nics, Host& out) {
+  const auto survey = survey_namespaces(files);
+  if (!survey) {
+    out.unseen_namespaces = unavailable(survey.error());
+    return;
+  }
+  out.unseen_namespaces = std::vector<std::string>();
+  for (const NetworkNamespace& space : survey->others) add_namespace(space, root, nics, out);
+  if (survey->hidden_processes > 0) {
+    out.unseen_namespaces->push_back(
+        fmt::format("those of {} processes (permission: only root may know them)", survey->hidden_processes));
+  }
 }
 
 Expected<Host> read_one_namespace(const HostFiles& files, const ReadOptions& options, const NicTable& nics) {
@@ -116,9 +132,7 @@ Expected<Host> read_host(const ReadOptions& options, const NicTable& nics) {
         .map([&](const KernelAnswers& kernel) { return read_host_from(files, kernel, nics); });
   }
   Host out = read_host_from(files, ask_kernel(), nics);
-  if (const auto survey = survey_namespaces(files)) {
-    for (const NetworkNamespace& space : survey->others) add_namespace(space, options.root, nics, out);
-  }
+  add_other_namespaces(files, options.root, nics, out);
   sort_ports(out.ports);
   return out;
 }

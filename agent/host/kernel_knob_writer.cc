@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "agent/host/congestion_files.h"
 #include "agent/host/dcb_netlink.h"
 #include "agent/host/ethtool_ioctl.h"
 #include "agent/host/namespaces.h"
@@ -128,11 +129,6 @@ Expected<> write_link(const Port& port, const std::vector<KnobWrite>& batch) {
   return route->set_mtu(port.name, Bytes(number(*mtu)));
 }
 
-std::string replaced(std::string text, std::string_view what, std::string_view by) {
-  const std::size_t at = text.find(what);
-  return at == std::string::npos ? text : text.replace(at, what.size(), by);
-}
-
 tl::unexpected<Error> failed_call(std::string_view call, const std::string& path) {
   const int code = errno;
   const ErrorKind kind = code == ENOENT                    ? ErrorKind::absent
@@ -142,19 +138,6 @@ tl::unexpected<Error> failed_call(std::string_view call, const std::string& path
 }
 
 }  // namespace
-
-Expected<std::string> cc_folder(const HostFiles& files, const NicRow& row, const Port& port) {
-  if (!row.cc.alternative_path.empty() && port.rdma) {
-    const std::string folder = replaced(row.cc.alternative_path, "{rdma}", port.rdma->device);
-    if (files.exists(folder)) return folder;
-  }
-  if (row.cc.interface != CcInterface::debugfs) {
-    return fail(ErrorKind::unsupported,
-                "congestion-control parameters of {} have no file that can be written", row.name);
-  }
-  if (!port.pci_address) return fail(ErrorKind::absent, "{} has no PCI address", port.name);
-  return replaced(row.cc.path, "{pci}", *port.pci_address);
-}
 
 Expected<std::string> cm_folder(const Port& port) {
   if (!port.rdma) return fail(ErrorKind::absent, "{} has no RDMA device", port.name);

@@ -28,8 +28,6 @@ class KernelKnobWriter : public KnobWriter {
   const NicTable& nics_;
 };
 
-// The folder whose files are the port's congestion-control parameters. Errors: unsupported, absent.
-Expected<std::string> cc_folder(const HostFiles& files, const NicRow& row, const Port& port);
 // "/sys/kernel/config/rdma_cm/mlx5_0". Errors: absent without an RDMA device.
 Expected<std::string> cm_folder(const Port& port);
 // The file by which a namespace is entered: of a name of /run/netns, of "pid N", or the path itself.

@@ -22,7 +22,7 @@ enum class KnobKind {
   global_pause,    // GlobalPause       ETHTOOL_MSG_PAUSE_SET
   mtu,             // int64, bytes      IFLA_MTU
   pfc_prevention,  // int64, ms         ETHTOOL_PFC_PREVENTION_TOUT
-  cc_param,        // int64             debugfs mlx5/<BDF>/cc_params/<parameter>
+  cc_param,        // int64             <Port::cc_folder>/<parameter>
   cm_default_tos,  // int64, ToS byte   configfs rdma_cm/<device>/ports/<n>/default_roce_tos
 };
 

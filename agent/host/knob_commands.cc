@@ -192,9 +192,8 @@ Lines cm_tos_lines(const Port& port, std::int64_t tos) {
 }
 
 Lines cc_param_lines(const Port& port, const std::string& parameter, std::int64_t value) {
-  if (!port.pci_address) return {};
-  return {
-      fmt::format("echo {} > /sys/kernel/debug/mlx5/{}/cc_params/{}", value, *port.pci_address, parameter)};
+  if (!port.cc_folder) return {};
+  return {fmt::format("echo {} > {}/{}", value, *port.cc_folder, parameter)};
 }
 
 }  // namespace

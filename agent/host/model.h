@@ -315,7 +315,8 @@ struct Port {
   Dcb dcb;
   Observed<GlobalPause> pause = not_read();
   Observed<std::uint16_t> pfc_prevention_ms = not_read();  // 0 = off, 65535 = driver's auto (100 ms)
-  Observed<std::map<std::string, std::int64_t>> cc_params = not_read();  // debugfs file -> value
+  Observed<std::map<std::string, std::int64_t>> cc_params = not_read();  // file -> value
+  std::optional<std::string> cc_folder;  // where those files are: "/sys/kernel/debug/mlx5/<BDF>/cc_params"
   Observed<CongestionControl> congestion_control = not_read();
   Observed<EcnEnable> ecn_enable = not_read();
   Observed<std::map<std::string, std::string>> devlink_params = not_read();  // run-time values
@@ -349,6 +350,7 @@ struct Port {
                       field("pause", &Port::pause),
                       field("pfc_prevention_ms", &Port::pfc_prevention_ms),
                       field("cc_params", &Port::cc_params),
+                      field("cc_folder", &Port::cc_folder),
                       field("congestion_control", &Port::congestion_control),
                       field("ecn_enable", &Port::ecn_enable),
                       field("devlink_params", &Port::devlink_params),
@@ -422,6 +424,8 @@ struct Host {
   Observed<std::string> kernel_command_line = not_read();
   Observed<std::string> iommu = not_read();  // "off", "passthrough", "translating"
   Observed<bool> rdma_namespaces_exclusive = not_read();
+  // Network namespaces whose NICs could not be looked at, each with why: "blue (permission: ...)".
+  Observed<std::vector<std::string>> unseen_namespaces = not_read();
   Observed<std::vector<Gpu>> gpus = not_read();
   Observed<std::vector<Affinity>> affinity = not_read();
   Observed<std::vector<Owner>> owners = not_read();
@@ -440,6 +444,7 @@ struct Host {
                       field("kernel_command_line", &Host::kernel_command_line),
                       field("iommu", &Host::iommu),
                       field("rdma_namespaces_exclusive", &Host::rdma_namespaces_exclusive),
+                      field("unseen_namespaces", &Host::unseen_namespaces),
                       field("gpus", &Host::gpus),
                       field("affinity", &Host::affinity),
                       field("owners", &Host::owners),

@@ -60,7 +60,7 @@ Expected<NamespaceSurvey> survey_namespaces(const HostFiles& files) {
   const auto consider = [&](const std::string& name, const std::string& path) {
     const auto identity = identity_of(path);
     if (!identity) {
-      if (errno == EACCES || errno == EPERM) ++out.hidden;
+      if (errno == EACCES || errno == EPERM) ++out.hidden_processes;
       return;
     }
     if (seen.insert(*identity).second) out.others.push_back({name, path});

@@ -14,11 +14,10 @@ struct NetworkNamespace {
   std::string path;  // to open: "/run/netns/blue", "/proc/1234/ns/net"
 };
 
-// Every network namespace but the caller's, each once, named ones first. Processes whose namespace we may not
-// see are left out; `hidden` counts them.
+// Every network namespace but the caller's, each once, named ones first.
 struct NamespaceSurvey {
   std::vector<NetworkNamespace> others;
-  int hidden = 0;
+  int hidden_processes = 0;  // whose namespace we may not know; it may be one of the others
 };
 Expected<NamespaceSurvey> survey_namespaces(const HostFiles& files);
 

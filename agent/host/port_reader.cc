@@ -186,6 +186,7 @@ Port PortReader::read_port(const LinkEntry& link) const {
   port.pause = answers.pause;
   port.pfc_prevention_ms = answers.pfc_prevention_ms;
   port.cc_params = read_cc_params(files_, row, port, lockdown_);
+  if (const auto folder = cc_folder(files_, row, port); folder && port.cc_params) port.cc_folder = *folder;
   const bool has_rdma = place != nullptr || (port.bond && rdma_on(*port.bond) != nullptr);
   port.congestion_control = read_congestion_control(row, port, has_rdma);
   port.ecn_enable = read_ecn_enable(files_, link.name);

@@ -94,6 +94,11 @@ std::string plan_text(const Plan& plan, const host::Host& host, const std::vecto
     });
     out += exact ? "Undo: rocetune rollback, exactly.\n"
                  : "Undo: rocetune rollback; not all of it exactly, see undo above.\n";
+    if (out.find("by hand  dcb ") != std::string::npos) {
+      // iproute2 6.1: `dcb pfc|ets|buffer|maxrate set` end with 0 although the kernel answered with an error.
+      out +=
+          "By hand: read back after each dcb line (dcb pfc show dev ...): it ends with 0 even if refused.\n";
+    }
   }
   for (const host::Knob& knob : plan.conceal) {
     out += fmt::format("Hidden again at the end, as it was: {} (rmdir of its configfs directory)\n",

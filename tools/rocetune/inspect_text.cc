@@ -35,6 +35,10 @@ void add_host(const host::Host& host, const PartFacts& parts, Section& out) {
                          ? "devices belong to one network namespace each (exclusive)"
                          : "devices are shared by all network namespaces");
   }
+  if (host.unseen_namespaces && !host.unseen_namespaces->empty()) {
+    out.line("not seen",
+             "NICs in network namespaces that could not be entered: " + joined(*host.unseen_namespaces));
+  }
   if (host.owners) {
     std::vector<std::string> owners;
     for (const host::Owner& owner : *host.owners)
@@ -270,7 +274,8 @@ void add_port(const host::Host& host, const PartFacts& parts, const Port& port, 
   if (port.link) out.line("link", link_text(*port.link));
   std::string rdma_mtu;
   if (port.rdma)
-    rdma_mtu = port.rdma->active_mtu ? "RDMA " + to_text(*port.rdma->active_mtu) : "too small for RDMA";
+    rdma_mtu = port.rdma->active_mtu ? fmt::format("RDMA {} B", port.rdma->active_mtu->count())
+                                     : "too small for RDMA";
   out.line("MTU", joined({fmt::format("{}B", port.mtu.count()), rdma_mtu,
                           port.max_mtu ? fmt::format("at most {}B", port.max_mtu->count()) : ""}));
   out.line("addresses", joined({port.mac.value_or(""), joined(port.addresses)}));

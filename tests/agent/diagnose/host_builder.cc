@@ -94,6 +94,7 @@ host::Port healthy_port(int index) {
   out.driver = "mlx5_core";
   out.firmware = "22.36.1010";
   out.pci_address = fmt::format("0000:{:02x}:00.0", 3 + index);
+  out.cc_folder = "/sys/kernel/debug/mlx5/" + *out.pci_address + "/cc_params";
   out.pci_id = "15b3:101d";
   out.numa_node = 0;
   out.addresses = {fmt::format("10.0.{}.1/24", index)};

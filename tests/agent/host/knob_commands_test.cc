@@ -12,6 +12,7 @@ Port mlx5_port() {
   port.name = "eth0";
   port.nic = "mlx5";
   port.pci_address = "0000:03:00.0";
+  port.cc_folder = "/sys/kernel/debug/mlx5/" + *port.pci_address + "/cc_params";
   RdmaPort rdma;
   rdma.device = "mlx5_0";
   port.rdma = rdma;
@@ -104,6 +105,16 @@ TEST(KnobCommands, PlainNumbers) {
                    "echo 106 > /sys/kernel/config/rdma_cm/mlx5_0/ports/1/default_roce_tos"}));
   EXPECT_EQ(commands(mlx5_port(), KnobKind::global_pause, GlobalPause{true, true, true}, GlobalPause{}),
             (Lines{"ethtool -A eth0 autoneg off rx off tx off"}));
+}
+
+TEST(KnobCommands, CongestionParametersAreWrittenWhereTheirDriverHasThem) {
+  Port port = mlx5_port();
+  const KnobValue value(std::int64_t{4});
+  port.cc_folder = "/sys/kernel/debug/bnxt_re/0000:03:00.0/cc_config";
+  EXPECT_EQ(commands(port, KnobKind::cc_param, value, value),
+            (Lines{"echo 4 > /sys/kernel/debug/bnxt_re/0000:03:00.0/cc_config/np_cnp_dscp"}));
+  port.cc_folder.reset();
+  EXPECT_TRUE(commands(port, KnobKind::cc_param, value, value).empty());
 }
 
 TEST(KnobCommands, APortInANamespaceIsReachedThere) {

@@ -45,6 +45,7 @@ host::Port fresh_port(int index) {
   port.nic = "mlx5";
   port.driver = "mlx5_core";
   port.pci_address = fmt::format("0000:{:02x}:00.0", index + 1);
+  port.cc_folder = "/sys/kernel/debug/mlx5/" + *port.pci_address + "/cc_params";
   port.mtu = Bytes(1500);
   port.max_mtu = Bytes(9978);
   port.link = host::Link{.admin_up = true, .carrier = true, .speed = gigabits_per_second(100)};
@@ -94,6 +95,7 @@ FakeKernel::FakeKernel(int ports, bool bonded) {
   master.nic = "unknown";
   master.driver = "bonding";
   master.pci_address.reset();
+  master.cc_folder.reset();
   master.rdma = absent("on the members");
   master.dcb = {};
   master.pause = absent("a bond");
