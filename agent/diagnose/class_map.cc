@@ -111,7 +111,7 @@ Finding missing_entry(const PortFacts& facts) {
   finding.severity = Severity::critical;
   finding.evidence = chain_evidence(facts);
   const WantedClass w = wanted(facts);
-  finding.evidence.push_back(entry_evidence(facts.port, w.dscp));
+  if (!c.dscp) finding.evidence.push_back(entry_evidence(facts.port, w.dscp));
   finding.cause = fmt::format(
       "The chain breaks at DSCP -> priority: {} leads to priority {}, so nothing uses the RoCE class.",
       c.dscp ? fmt::format("DSCP {} has no entry, no other DSCP", c.dscp->value()) : "no DSCP",

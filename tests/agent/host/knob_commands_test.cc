@@ -35,8 +35,9 @@ TEST(KnobCommands, PfcSetsTheWholeMaskAndTheDelayOnlyWhenItChanges) {
             (Lines{"dcb pfc set dev eth0 prio-pfc all:off"}));
 }
 
-TEST(KnobCommands, AppTableAddsTheNewBeforeItDeletesTheOld) {
-  const std::vector<AppEntry> before{{AppSelector::dscp, 26, Priority(0)},
+TEST(KnobCommands, AppTableDeletesWhatIsMappedAnewFirstAndTheRestLast) {
+  const std::vector<AppEntry> before{{AppSelector::dscp, 10, Priority(1)},
+                                     {AppSelector::dscp, 26, Priority(0)},
                                      {AppSelector::dscp, 48, Priority(6)}};
   const std::vector<AppEntry> after{{AppSelector::dscp, 26, Priority(3)},
                                     {AppSelector::dscp, 48, Priority(6)}};

@@ -140,7 +140,8 @@ TEST_F(Planner, CcParametersOutOfRangeReturnToTheirDefault) {
 }
 
 TEST_F(Planner, WritingTheCnpPriorityPlansTheModeThatItClears) {
-  const Change* change = find(make(profile()), "eth0", KnobKind::cc_param, "np_cnp_prio_mode");
+  const Plan plan = make(profile());
+  const Change* change = find(plan, "eth0", KnobKind::cc_param, "np_cnp_prio_mode");
   ASSERT_NE(change, nullptr);
   EXPECT_EQ(change->after, host::KnobValue(std::int64_t{0}));
 }
