@@ -89,7 +89,7 @@ struct ReceiveSide {
   Sequence refused;           // what a fatal NAK names
   SlotQueue queue;            // receive requests; the first one is in use while a SEND is arriving
   SlotQueue responses;        // to be sent, in order
-  SlotQueue remembered;       // atomics already answered, oldest first
+  SlotQueue remembered;       // atomics already answered
   PayloadReference target;    // where the message under way goes
   std::uint32_t arrived = 0;  // bytes of it
   std::uint32_t msn = 0;      // messages completed, 24 bits
@@ -99,7 +99,8 @@ struct ReceiveSide {
   bool nak_outstanding = false;  // one NAK per gap: silence until the expected packet comes
   bool has_failed = false;       // takes no more requests; in error once its NAK has left
   bool cnp_due = false;
-  std::uint8_t repeats = 0;                              // of `responses`
+  std::uint8_t repeated_reads = 0;    // of `responses`
+  std::uint8_t repeated_atomics = 0;
   CompletionStatus failure = CompletionStatus::flushed;  // of the receive request in use
 };
 

@@ -266,7 +266,7 @@ void Responder::repeat_read(std::uint32_t row, Sequence at, const Inbound& in) {
     data = *found;
   }
   state_->statistics.drop(DropReason::duplicate_request);
-  ++receive.repeats;
+  ++receive.repeated_reads;
   add_response(row, {.first = at, .packets = packets, .data = data, .msn = receive.msn, .is_repeat = true});
 }
 
@@ -282,7 +282,7 @@ void Responder::repeat_atomic(std::uint32_t row, Sequence at) {
       state_->statistics.drop(DropReason::duplicate_request);
       slot.sent = 0;
       slot.is_repeat = true;
-      ++receive.repeats;
+      ++receive.repeated_atomics;
       state_->responses.move(receive.remembered, before, receive.responses);
       return state_->active.push(row);
     }
@@ -294,12 +294,29 @@ void Responder::repeat_atomic(std::uint32_t row, Sequence at) {
 Responder::Room Responder::make_room(QueuePair& pair) {
   ReceiveSide& receive = pair.receive;
   const std::uint32_t granted = pair.responder_resources;
-  if (receive.responses.size - receive.repeats >= granted) return Room::never;
-  while (receive.responses.size + receive.remembered.size > granted) {
-    if (receive.remembered.is_empty()) return Room::later;
-    state_->responses.pop(receive.remembered);
+  const std::uint32_t repeats = receive.repeated_reads + receive.repeated_atomics;
+  if (receive.responses.size - repeats >= granted) return Room::never;
+  const auto held = [&] { return receive.responses.size + receive.remembered.size; };
+  // Repeated READs do not count: they must not push out a result that may be asked for again.
+  while (held() - receive.repeated_reads >= granted && !receive.remembered.is_empty()) {
+    forget_oldest(receive);
   }
-  return Room::now;
+  return held() > granted ? Room::later : Room::now;
+}
+
+// By sequence, not by place: one that was asked for again is at the end of the queue.
+void Responder::forget_oldest(ReceiveSide& receive) {
+  std::uint32_t before = kNoSlot;
+  std::uint32_t before_oldest = kNoSlot;
+  Sequence oldest = state_->responses[receive.remembered.head].first;
+  for (std::uint32_t i = receive.remembered.head; i != kNoSlot; i = state_->responses.next(i)) {
+    if (state_->responses[i].first < oldest) {
+      oldest = state_->responses[i].first;
+      before_oldest = before;
+    }
+    before = i;
+  }
+  state_->responses.pop(receive.remembered, before_oldest);
 }
 
 void Responder::add_response(std::uint32_t row, const ResponseSlot& slot) {

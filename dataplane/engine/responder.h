@@ -43,6 +43,7 @@ class Responder {
   // outstanding than it was granted. later: repetitions take it all.
   enum class Room : std::uint8_t { now, later, never };
   Room make_room(QueuePair& pair);
+  void forget_oldest(ReceiveSide& receive);
   void add_response(std::uint32_t row, const ResponseSlot& slot);
 
   void send_response(std::uint32_t row, TransmitTurn& turn);

@@ -53,7 +53,7 @@ void Responder::send_response(std::uint32_t row, TransmitTurn& turn) {
     refuse(row, wire::Aeth::kRemoteAccess, DropReason::remote_access);
     receive.refused = slot.first + slot.sent;
     state_->responses.clear(receive.responses);
-    receive.repeats = 0;
+    receive.repeated_reads = receive.repeated_atomics = 0;
     return;
   }
   TransmitFrame& frame = turn.frame();
@@ -80,10 +80,10 @@ void Responder::send_response(std::uint32_t row, TransmitTurn& turn) {
     turn.take_data();
   }
   if (++slot.sent < slot.packets) return;
-  if (slot.is_repeat) --receive.repeats;
+  if (slot.is_repeat) --(slot.is_atomic ? receive.repeated_atomics : receive.repeated_reads);
   slot.is_repeat = false;
   if (slot.is_atomic) {
-    state_->responses.move(receive.responses, receive.remembered);
+    state_->responses.move(receive.responses, kNoSlot, receive.remembered);
   } else {
     state_->responses.pop(receive.responses);
   }

@@ -40,23 +40,14 @@ class SlotPool {
     append(queue, slot);
     return slot;
   }
-  // Frees the first slot of `queue`, which must have one.
-  void pop(SlotQueue& queue) {
-    const std::uint32_t slot = detach(queue);
+  // Frees the slot behind `before` (the first one if kNoSlot) of `queue`, which must be there.
+  void pop(SlotQueue& queue, std::uint32_t before = kNoSlot) {
+    const std::uint32_t slot = detach(queue, before);
     nodes_[slot].next = free_;
     free_ = slot;
   }
-  // Moves the first slot of `from` to the end of `to`.
-  void move(SlotQueue& from, SlotQueue& to) { append(to, detach(from)); }
   // Moves the slot behind `before` (the first one if kNoSlot) of `from` to the end of `to`.
-  void move(SlotQueue& from, std::uint32_t before, SlotQueue& to) {
-    if (before == kNoSlot) return move(from, to);
-    const std::uint32_t slot = nodes_[before].next;
-    nodes_[before].next = nodes_[slot].next;
-    if (from.tail == slot) from.tail = before;
-    --from.size;
-    append(to, slot);
-  }
+  void move(SlotQueue& from, std::uint32_t before, SlotQueue& to) { append(to, detach(from, before)); }
   void clear(SlotQueue& queue) {
     while (!queue.is_empty()) pop(queue);
   }
@@ -76,11 +67,13 @@ class SlotPool {
     queue.tail = slot;
     ++queue.size;
   }
-  std::uint32_t detach(SlotQueue& queue) {
+  std::uint32_t detach(SlotQueue& queue, std::uint32_t before) {
     ROCETUNE_ASSERT(!queue.is_empty());
-    const std::uint32_t slot = queue.head;
-    queue.head = nodes_[slot].next;
-    if (--queue.size == 0) queue.tail = kNoSlot;
+    std::uint32_t& link = before == kNoSlot ? queue.head : nodes_[before].next;
+    const std::uint32_t slot = link;
+    link = nodes_[slot].next;
+    if (queue.tail == slot) queue.tail = before;
+    --queue.size;
     return slot;
   }
   std::vector<Node> nodes_;
