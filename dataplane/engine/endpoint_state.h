@@ -61,6 +61,7 @@ struct EndpointState {
   QueuePairList active;            // may have frames to send
   QueuePairList waiting_for_port;  // oldest request acknowledged, its memory still referred to
   PlacementBatch placements;
+  std::array<Inbound, 32> inbound;  // a burst being worked on
   Statistics statistics;
   std::uint64_t ticket = 0;    // frames handed out
   std::uint64_t released = 0;  // of these, no longer referring to memory

@@ -26,10 +26,11 @@ struct TransmitFrame {
   std::array<std::byte, kHeaderRoom> header;  // from the Ethernet header to the last extended header
   std::uint16_t header_size = 0;
   std::uint8_t pad = 0;              // 0..3 zero bytes behind the payload
-  std::uint32_t icrc = 0;            // CRC register behind the header bytes
+  std::uint32_t icrc = 0;            // CRC register behind the BTH
   PayloadReference payload;          // length 0: none
   std::uint64_t ticket = 0;          // frames handed out by this endpoint so far, this one included
   std::uint16_t network_offset = 0;  // where IP begins in `header`
+  std::uint16_t bth_end = 0;         // where it ends; the ICRC goes on from here
 
   std::size_t size() const { return header_size + payload.length + pad + wire::kIcrcSize; }
 };

@@ -1,9 +1,5 @@
 #include "dataplane/engine/frame_builder.h"
 
-#include <algorithm>
-
-#include "dataplane/wire/crc32.h"
-
 namespace rocetune::engine {
 
 void finish_frame(EndpointState& state, std::uint32_t row, const FrameDraft& draft, TransmitFrame& frame) {
@@ -29,11 +25,11 @@ void finish_frame(EndpointState& state, std::uint32_t row, const FrameDraft& dra
   frame.payload = draft.payload;
   frame.ticket = ++state.ticket;
   frame.network_offset = static_cast<std::uint16_t>(headers.ip_offset());
+  frame.bth_end = static_cast<std::uint16_t>(bth + wire::Bth::kSize);
   if (state.options.compute_icrc) {
     const auto udp_length = static_cast<std::uint16_t>(wire::UdpHeader::kSize + transport + wire::kIcrcSize);
-    const std::uint32_t crc = wire::IcrcPrefix::behind_bth(headers.icrc().behind_udp(udp_length),
-                                                           wire::fixed<wire::Bth::kSize>(out, bth));
-    frame.icrc = wire::crc32_extend(crc, out.subspan(bth + wire::Bth::kSize, draft.extended));
+    frame.icrc = wire::IcrcPrefix::behind_bth(headers.icrc().behind_udp(udp_length),
+                                              wire::fixed<wire::Bth::kSize>(out, bth));
   }
   ++state.statistics.tx_frames;
   state.statistics.tx_payload_bytes += draft.payload.length;
@@ -54,6 +50,7 @@ void build_cnp(EndpointState& state, std::uint32_t row, TransmitFrame& frame) {
   frame.payload = {};
   frame.ticket = ++state.ticket;
   frame.network_offset = static_cast<std::uint16_t>(headers.ip_offset());
+  frame.bth_end = frame.header_size;
   frame.icrc = ~wire::load_icrc(out, size);  // seal() writes the complement
   ++state.statistics.tx_frames;
   ++state.statistics.cnps_sent;

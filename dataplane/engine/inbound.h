@@ -21,7 +21,8 @@ struct Inbound {
   }
 };
 
-// Length, version and ICRC checks of the specification's section 9.6.1 (packet header validation) and 9.7.4.
-tl::expected<Inbound, DropReason> validate(const ReceivedFrame& frame, bool verify_icrc);
+// Fills `in`, or says why not: the length, version and ICRC checks of the specification's sections 9.6.1
+// (packet header validation) and 9.7.4.
+tl::expected<void, DropReason> validate(const ReceivedFrame& frame, bool verify_icrc, Inbound& in);
 
 }  // namespace rocetune::engine

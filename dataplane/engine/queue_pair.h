@@ -99,7 +99,7 @@ struct ReceiveSide {
   bool nak_outstanding = false;  // one NAK per gap: silence until the expected packet comes
   bool has_failed = false;       // takes no more requests; in error once its NAK has left
   bool cnp_due = false;
-  std::uint8_t repeated_reads = 0;    // of `responses`
+  std::uint8_t repeated_reads = 0;  // of `responses`
   std::uint8_t repeated_atomics = 0;
   CompletionStatus failure = CompletionStatus::flushed;  // of the receive request in use
 };

@@ -21,6 +21,7 @@ class QueuePairList {
     ++size_;
   }
   // The first one; the list must not be empty.
+  std::uint32_t front() const { return head_; }
   std::uint32_t pop() {
     const std::uint32_t first = head_;
     head_ = next_[first];

@@ -25,6 +25,17 @@ class QueuePairTable {
     const QueuePair& pair = pairs_[row];
     return pair.qpn == qpn && pair.state != QueuePairState::unused ? row : kNoSlot;
   }
+  // The number, if it is one, is about to be looked up.
+  void prefetch(wire::Qpn qpn) const {
+    const std::uint32_t row = (qpn.value() & row_mask_) - kSpecial;
+    if (row < pairs_.size()) prefetch_row(row);
+  }
+  void prefetch_row(std::uint32_t row) const {
+    const auto* line = reinterpret_cast<const char*>(pairs_.data() + row);
+    for (std::size_t at = 0; at < sizeof(QueuePair); at += 64) __builtin_prefetch(line + at, 1);
+    line = reinterpret_cast<const char*>(paths_.data() + row);
+    for (std::size_t at = 0; at < sizeof(QueuePairPath); at += 64) __builtin_prefetch(line + at);
+  }
   QueuePair& operator[](std::uint32_t row) { return pairs_[row]; }
   QueuePairPath& path(std::uint32_t row) { return paths_[row]; }
 

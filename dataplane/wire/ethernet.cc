@@ -10,22 +10,20 @@ std::string to_text(const MacAddress& mac) {
 }
 
 Decoded<EthernetHeader> EthernetHeader::parse(ConstBytes frame) {
-  if (frame.size() < kSize) return malformed(Malformed::truncated);
+  const auto payload = EthernetPayload::find(frame);
+  if (!payload) return tl::unexpected(payload.error());
   EthernetHeader header;
   std::memcpy(header.destination.octets.data(), frame.data(), 6);
   std::memcpy(header.source.octets.data(), frame.data() + 6, 6);
-  std::size_t at = 12;
-  header.type = load16(frame, at);
-  while (ether_type::is_vlan(header.type) && header.tag_count < kMaxTags) {
-    if (frame.size() < at + 6) return malformed(Malformed::truncated);
-    const std::uint16_t control = load16(frame, at + 2);
-    header.tags[header.tag_count++] = VlanTag{.type = header.type,
-                                              .pcp = Priority(control >> 13),
-                                              .drop_eligible = (control & 0x1000) != 0,
-                                              .id = static_cast<std::uint16_t>(control & 0xFFF)};
-    at += kTagSize;
-    header.type = load16(frame, at);
+  header.tag_count = (payload->offset - kSize) / kTagSize;
+  for (std::size_t i = 0; i < header.tag_count; ++i) {
+    const std::uint16_t control = load16(frame, kSize + kTagSize * i);
+    header.tags[i] = VlanTag{.type = load16(frame, 12 + kTagSize * i),
+                             .pcp = Priority(control >> 13),
+                             .drop_eligible = (control & 0x1000) != 0,
+                             .id = static_cast<std::uint16_t>(control & 0xFFF)};
   }
+  header.type = payload->type;
   return header;
 }
 

@@ -44,6 +44,24 @@ struct VlanTag {
   bool operator==(const VlanTag&) const = default;
 };
 
+// What lies behind an Ethernet header and its tags (two at most; a third is left as the type).
+struct EthernetPayload {
+  std::uint16_t type = 0;
+  std::size_t offset = 0;
+  // Error: truncated.
+  static Decoded<EthernetPayload> find(ConstBytes frame) {
+    std::size_t at = 12;
+    if (frame.size() < at + 2) return malformed(Malformed::truncated);
+    std::uint16_t type = load16(frame, at);
+    for (int tags = 0; tags < 2 && ether_type::is_vlan(type); ++tags) {
+      at += 4;
+      if (frame.size() < at + 2) return malformed(Malformed::truncated);
+      type = load16(frame, at);
+    }
+    return EthernetPayload{type, at + 2};
+  }
+};
+
 struct EthernetHeader {
   static constexpr std::size_t kSize = 14;
   static constexpr std::size_t kTagSize = 4;

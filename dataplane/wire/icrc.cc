@@ -50,15 +50,19 @@ void store_icrc(MutableBytes b, std::size_t at, std::uint32_t icrc) {
 }
 
 std::uint32_t icrc_of(ConstBytes packet, NetworkHeader network, std::size_t transport) {
-  // The longest IPv4 header, UDP, BTH.
-  std::array<std::byte, 60 + 8 + kBthSize> masked;
+  // The longest IPv4 header, UDP, BTH; behind them the rest of a short packet, so that it takes one pass.
+  constexpr std::size_t kMaxHeaders = 60 + 8 + kBthSize;
+  constexpr std::size_t kShort = 128;
+  std::array<std::byte, kMaxHeaders + kShort> masked;
   const std::size_t size = transport + kBthSize;
-  ROCETUNE_ASSERT(size <= masked.size() && size <= packet.size());
-  std::memcpy(masked.data(), packet.data(), size);
+  ROCETUNE_ASSERT(size <= kMaxHeaders && size <= packet.size());
+  const bool is_short = packet.size() <= kShort;
+  std::memcpy(masked.data(), packet.data(), is_short ? packet.size() : size);
   const MutableBytes header(masked.data(), size);
   mask_network(header, network);
   if (network != NetworkHeader::grh) store16(header, transport - 2, 0xFFFF);  // UDP checksum
   store8(header, transport + 4, 0xFF);
+  if (is_short) return ~crc32_extend(kBehindOnes, ConstBytes(masked).first(packet.size()));
   return ~crc32_extend(crc32_extend(kBehindOnes, header), packet.subspan(size));
 }
 

@@ -7,13 +7,6 @@ namespace {
 constexpr std::array<std::uint8_t, 12> kMapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
 }
 
-IpAddress IpAddress::v4(std::uint32_t address) {
-  IpAddress a;
-  std::memcpy(a.octets.data(), kMapped.data(), kMapped.size());
-  for (std::size_t i = 0; i < 4; ++i) a.octets[12 + i] = static_cast<std::uint8_t>(address >> (24 - 8 * i));
-  return a;
-}
-
 bool IpAddress::is_v4() const { return std::memcmp(octets.data(), kMapped.data(), kMapped.size()) == 0; }
 
 std::uint32_t IpAddress::v4_value() const {
@@ -58,29 +51,6 @@ std::uint16_t internet_checksum(ConstBytes header) {
   return static_cast<std::uint16_t>(~sum);
 }
 
-Decoded<Ipv4Header> Ipv4Header::parse(ConstBytes packet) {
-  if (packet.size() < kSize) return malformed(Malformed::truncated);
-  const std::uint8_t first = load8(packet, 0);
-  if (first >> 4 != 4) return malformed(Malformed::bad_version);
-  Ipv4Header h;
-  h.header_size = std::size_t{first & 0xFU} * 4;
-  if (h.header_size < kSize) return malformed(Malformed::bad_length);
-  if (packet.size() < h.header_size) return malformed(Malformed::truncated);
-  h.tos = TosByte::from_wire(load8(packet, 1));
-  h.total_length = load16(packet, 2);
-  if (h.total_length < h.header_size) return malformed(Malformed::bad_length);
-  h.id = load16(packet, 4);
-  const std::uint16_t fragment = load16(packet, 6);
-  h.dont_fragment = (fragment & 0x4000) != 0;
-  if ((fragment & 0x3FFF) != 0) return malformed(Malformed::fragment);
-  h.ttl = load8(packet, 8);
-  h.protocol = load8(packet, 9);
-  h.checksum = load16(packet, 10);
-  h.source = load32(packet, 12);
-  h.destination = load32(packet, 16);
-  return h;
-}
-
 void Ipv4Header::emit(MutableBytes out) const {
   store8(out, 0, 0x45);
   store8(out, 1, tos.wire());
@@ -95,21 +65,6 @@ void Ipv4Header::emit(MutableBytes out) const {
   store16(out, 10, internet_checksum(out.first(kSize)));
 }
 
-Decoded<Ipv6Header> Ipv6Header::parse(ConstBytes packet) {
-  if (packet.size() < kSize) return malformed(Malformed::truncated);
-  const std::uint32_t first = load32(packet, 0);
-  if (first >> 28 != 6) return malformed(Malformed::bad_version);
-  Ipv6Header h;
-  h.traffic_class = TosByte::from_wire(static_cast<std::uint8_t>(first >> 20));
-  h.flow_label = first & 0xFFFFF;
-  h.payload_length = load16(packet, 4);
-  h.next_header = load8(packet, 6);
-  h.hop_limit = load8(packet, 7);
-  std::memcpy(h.source.octets.data(), packet.data() + 8, 16);
-  std::memcpy(h.destination.octets.data(), packet.data() + 24, 16);
-  return h;
-}
-
 void Ipv6Header::emit(MutableBytes out) const {
   ROCETUNE_ASSERT(flow_label < 1U << 20 && out.size() >= kSize);
   store32(out, 0, 6U << 28 | std::uint32_t{traffic_class.wire()} << 20 | flow_label);
@@ -118,11 +73,6 @@ void Ipv6Header::emit(MutableBytes out) const {
   store8(out, 7, hop_limit);
   std::memcpy(out.data() + 8, source.octets.data(), 16);
   std::memcpy(out.data() + 24, destination.octets.data(), 16);
-}
-
-Decoded<UdpHeader> UdpHeader::parse(ConstBytes packet) {
-  if (packet.size() < kSize) return malformed(Malformed::truncated);
-  return UdpHeader{load16(packet, 0), load16(packet, 2), load16(packet, 4), load16(packet, 6)};
 }
 
 void UdpHeader::emit(MutableBytes out) const {

@@ -14,7 +14,12 @@ namespace rocetune::wire {
 // IPv4 addresses are held IPv4-mapped (::ffff:a.b.c.d), as GIDs hold them.
 struct IpAddress {
   std::array<std::uint8_t, 16> octets{};
-  static IpAddress v4(std::uint32_t address);
+  static IpAddress v4(std::uint32_t address) {
+    const std::uint64_t mapped = std::uint64_t{0xFFFF} << 32 | address;
+    IpAddress a;
+    store64(std::as_writable_bytes(std::span(a.octets)), 8, mapped);
+    return a;
+  }
   bool is_v4() const;
   std::uint32_t v4_value() const;  // host order; is_v4() must hold
   friend constexpr auto operator<=>(const IpAddress&, const IpAddress&) = default;
@@ -87,6 +92,50 @@ struct UdpHeader {
   static Decoded<UdpHeader> parse(ConstBytes packet);
   void emit(MutableBytes out) const;
 };
+
+// Parsing is here to be part of a caller's loop: every packet goes through it.
+inline Decoded<Ipv4Header> Ipv4Header::parse(ConstBytes packet) {
+  if (packet.size() < kSize) return malformed(Malformed::truncated);
+  const std::uint8_t first = load8(packet, 0);
+  if (first >> 4 != 4) return malformed(Malformed::bad_version);
+  Ipv4Header h;
+  h.header_size = std::size_t{first & 0xFU} * 4;
+  if (h.header_size < kSize) return malformed(Malformed::bad_length);
+  if (packet.size() < h.header_size) return malformed(Malformed::truncated);
+  h.tos = TosByte::from_wire(load8(packet, 1));
+  h.total_length = load16(packet, 2);
+  if (h.total_length < h.header_size) return malformed(Malformed::bad_length);
+  h.id = load16(packet, 4);
+  const std::uint16_t fragment = load16(packet, 6);
+  h.dont_fragment = (fragment & 0x4000) != 0;
+  if ((fragment & 0x3FFF) != 0) return malformed(Malformed::fragment);
+  h.ttl = load8(packet, 8);
+  h.protocol = load8(packet, 9);
+  h.checksum = load16(packet, 10);
+  h.source = load32(packet, 12);
+  h.destination = load32(packet, 16);
+  return h;
+}
+
+inline Decoded<Ipv6Header> Ipv6Header::parse(ConstBytes packet) {
+  if (packet.size() < kSize) return malformed(Malformed::truncated);
+  const std::uint32_t first = load32(packet, 0);
+  if (first >> 28 != 6) return malformed(Malformed::bad_version);
+  Ipv6Header h;
+  h.traffic_class = TosByte::from_wire(static_cast<std::uint8_t>(first >> 20));
+  h.flow_label = first & 0xFFFFF;
+  h.payload_length = load16(packet, 4);
+  h.next_header = load8(packet, 6);
+  h.hop_limit = load8(packet, 7);
+  std::memcpy(h.source.octets.data(), packet.data() + 8, 16);
+  std::memcpy(h.destination.octets.data(), packet.data() + 24, 16);
+  return h;
+}
+
+inline Decoded<UdpHeader> UdpHeader::parse(ConstBytes packet) {
+  if (packet.size() < kSize) return malformed(Malformed::truncated);
+  return UdpHeader{load16(packet, 0), load16(packet, 2), load16(packet, 4), load16(packet, 6)};
+}
 
 // The UDP source port libibverbs gives a flow label: ((fl & 0x3FFF) ^ (fl >> 14 & 0x3F)) | 0xC000.
 std::uint16_t source_port_of_flow_label(std::uint32_t flow_label);

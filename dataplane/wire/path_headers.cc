@@ -59,11 +59,31 @@ PathHeaders::PathHeaders(const Path& path) : is_v4_(path.source.is_v4()), icrc_(
   checksum_base_ = static_cast<std::uint16_t>(~internet_checksum(header));
 }
 
+// There are four sizes; a copy of a size known here takes no call.
+void PathHeaders::copy_template(std::byte* out) const {
+  constexpr std::size_t kPlain = EthernetHeader::kSize + UdpHeader::kSize;
+  constexpr std::size_t kTagged = kPlain + EthernetHeader::kTagSize;
+  switch (size_) {
+    case kPlain + Ipv4Header::kSize:
+      std::memcpy(out, bytes_.data(), kPlain + Ipv4Header::kSize);
+      break;
+    case kTagged + Ipv4Header::kSize:
+      std::memcpy(out, bytes_.data(), kTagged + Ipv4Header::kSize);
+      break;
+    case kPlain + Ipv6Header::kSize:
+      std::memcpy(out, bytes_.data(), kPlain + Ipv6Header::kSize);
+      break;
+    default:
+      std::memcpy(out, bytes_.data(), kTagged + Ipv6Header::kSize);
+      break;
+  }
+}
+
 void PathHeaders::emit(MutableBytes out, std::size_t transport, std::uint16_t ipv4_id) const {
   ROCETUNE_ASSERT(out.size() >= size_);
   const std::size_t udp_length = UdpHeader::kSize + transport + kIcrcSize;
   ROCETUNE_ASSERT(udp_length <= 0xFFFF - Ipv4Header::kSize);
-  std::memcpy(out.data(), bytes_.data(), size_);
+  copy_template(out.data());
   const MutableBytes ip = out.subspan(ip_offset_);
   if (is_v4_) {
     const auto total = static_cast<std::uint16_t>(udp_length + Ipv4Header::kSize);

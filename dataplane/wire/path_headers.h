@@ -39,6 +39,8 @@ class PathHeaders {
   const IcrcPrefix& icrc() const { return icrc_; }
 
  private:
+  void copy_template(std::byte* out) const;
+
   std::array<std::byte, kMaxSize> bytes_{};
   std::size_t ip_offset_ = 0;
   std::size_t size_ = 0;

@@ -43,6 +43,8 @@ struct RocePacket {
   // lies behind the packet (padding, FCS) is ignored. Errors: not_roce for everything that is not RoCE;
   // truncated if it ends before the BTH does; bad_version, bad_length, fragment.
   static Decoded<RocePacket> parse(std::uint16_t ether_type, ConstBytes bytes);
+  // The same into a place the caller has; after an error its content means nothing.
+  static Decoded<void> parse_into(RocePacket& packet, std::uint16_t ether_type, ConstBytes bytes);
 
  private:
   template <class Header>

@@ -4,48 +4,6 @@
 
 namespace rocetune::wire {
 
-Bth Bth::parse(std::span<const std::byte, kSize> b) {
-  Bth h;
-  h.opcode = load8(b, 0);
-  const std::uint8_t flags = load8(b, 1);
-  h.solicited = (flags & 0x80) != 0;
-  h.migration = (flags & 0x40) != 0;
-  h.pad = flags >> 4 & 3;
-  h.version = flags & 0xF;
-  h.partition = load16(b, 2);
-  h.fecn = (load8(b, 4) & 0x80) != 0;
-  h.becn = (load8(b, 4) & 0x40) != 0;
-  h.destination = Qpn(load24(b, 5));
-  h.ack_request = (load8(b, 8) & 0x80) != 0;
-  h.psn = Psn(load24(b, 9));
-  return h;
-}
-
-void Bth::emit(std::span<std::byte, kSize> b) const {
-  ROCETUNE_ASSERT(pad < 4 && version < 16);
-  store8(b, 0, opcode);
-  store8(b, 1, (solicited ? 0x80 : 0) | (migration ? 0x40 : 0) | pad << 4 | version);
-  store16(b, 2, partition);
-  store8(b, 4, (fecn ? 0x80 : 0) | (becn ? 0x40 : 0));
-  store24(b, 5, destination.value());
-  store8(b, 8, ack_request ? 0x80 : 0);
-  store24(b, 9, psn.value());
-}
-
-Reth Reth::parse(std::span<const std::byte, kSize> b) { return {load64(b, 0), load32(b, 8), load32(b, 12)}; }
-void Reth::emit(std::span<std::byte, kSize> b) const {
-  store64(b, 0, address);
-  store32(b, 8, rkey);
-  store32(b, 12, length);
-}
-
-Aeth Aeth::parse(std::span<const std::byte, kSize> b) { return {load8(b, 0), load24(b, 1)}; }
-void Aeth::emit(std::span<std::byte, kSize> b) const {
-  ROCETUNE_ASSERT(msn <= 0xFFFFFF);
-  store8(b, 0, syndrome);
-  store24(b, 1, msn);
-}
-
 AckKind Aeth::kind() const {
   switch (syndrome >> 5) {
     case 0:

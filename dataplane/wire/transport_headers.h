@@ -22,8 +22,31 @@ struct Bth {
   bool ack_request = false;
   Psn psn;
   bool operator==(const Bth&) const = default;
-  static Bth parse(std::span<const std::byte, kSize>);
-  void emit(std::span<std::byte, kSize>) const;
+  // In whole words: every packet has one.
+  static Bth parse(std::span<const std::byte, kSize> b) {
+    const std::uint32_t head = load32(b, 0);
+    const std::uint32_t qp = load32(b, 4);
+    const std::uint32_t tail = load32(b, 8);
+    return {.opcode = static_cast<std::uint8_t>(head >> 24),
+            .solicited = (head & 0x800000) != 0,
+            .migration = (head & 0x400000) != 0,
+            .pad = static_cast<std::uint8_t>(head >> 20 & 3),
+            .version = static_cast<std::uint8_t>(head >> 16 & 0xF),
+            .partition = static_cast<std::uint16_t>(head),
+            .fecn = (qp & 0x80000000) != 0,
+            .becn = (qp & 0x40000000) != 0,
+            .destination = Qpn(qp & 0xFFFFFF),
+            .ack_request = (tail & 0x80000000) != 0,
+            .psn = Psn(tail & Psn::kMask)};
+  }
+  void emit(std::span<std::byte, kSize> b) const {
+    ROCETUNE_ASSERT(pad < 4 && version < 16);
+    store32(b, 0,
+            std::uint32_t{opcode} << 24 | std::uint32_t{solicited} << 23 | std::uint32_t{migration} << 22 |
+                std::uint32_t{pad} << 20 | std::uint32_t{version} << 16 | partition);
+    store32(b, 4, std::uint32_t{fecn} << 31 | std::uint32_t{becn} << 30 | destination.value());
+    store32(b, 8, std::uint32_t{ack_request} << 31 | psn.value());
+  }
 };
 
 // RDMA: where and how much.
@@ -33,8 +56,14 @@ struct Reth {
   std::uint32_t rkey = 0;
   std::uint32_t length = 0;  // bytes of the whole message
   bool operator==(const Reth&) const = default;
-  static Reth parse(std::span<const std::byte, kSize>);
-  void emit(std::span<std::byte, kSize>) const;
+  static Reth parse(std::span<const std::byte, kSize> b) {
+    return {load64(b, 0), load32(b, 8), load32(b, 12)};
+  }
+  void emit(std::span<std::byte, kSize> b) const {
+    store64(b, 0, address);
+    store32(b, 8, rkey);
+    store32(b, 12, length);
+  }
 };
 
 // What an AETH says. NAK codes as the specification names them.
@@ -60,8 +89,12 @@ struct Aeth {
   std::uint8_t syndrome = kNoCredits;
   std::uint32_t msn = 0;  // 24 bits
   bool operator==(const Aeth&) const = default;
-  static Aeth parse(std::span<const std::byte, kSize>);
-  void emit(std::span<std::byte, kSize>) const;
+  static Aeth parse(std::span<const std::byte, kSize> b) { return {load8(b, 0), load24(b, 1)}; }
+  void emit(std::span<std::byte, kSize> b) const {
+    ROCETUNE_ASSERT(msn <= 0xFFFFFF);
+    store8(b, 0, syndrome);
+    store24(b, 1, msn);
+  }
   AckKind kind() const;
   // Low five bits: credit code of an ACK, timer code of an RNR NAK.
   std::uint8_t code() const { return syndrome & 0x1F; }
