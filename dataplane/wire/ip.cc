@@ -1,5 +1,6 @@
 #include "dataplane/wire/ip.h"
 
+#include <arpa/inet.h>
 #include <fmt/core.h>
 
 namespace rocetune::wire {
@@ -13,6 +14,17 @@ std::uint32_t IpAddress::v4_value() const {
   ROCETUNE_ASSERT(is_v4());
   return std::uint32_t{octets[12]} << 24 | std::uint32_t{octets[13]} << 16 | std::uint32_t{octets[14]} << 8 |
          octets[15];
+}
+
+std::optional<IpAddress> parse_ip_address(std::string_view text) {
+  const std::string terminated(text);
+  std::array<std::uint8_t, 4> v4{};
+  if (::inet_pton(AF_INET, terminated.c_str(), v4.data()) == 1) {
+    return IpAddress::v4(load32(std::as_bytes(std::span(v4)), 0));
+  }
+  IpAddress v6;
+  if (::inet_pton(AF_INET6, terminated.c_str(), v6.octets.data()) == 1) return v6;
+  return std::nullopt;
 }
 
 std::string to_text(const IpAddress& a) {

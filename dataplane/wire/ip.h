@@ -3,7 +3,9 @@
 
 #include <array>
 #include <compare>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "congestion/units.h"
 #include "dataplane/wire/bytes.h"
@@ -33,6 +35,8 @@ struct IpAddress {
   }
 };
 std::string to_text(const IpAddress&);  // "192.0.2.1", "2001:db8::1" (RFC 5952)
+// What inet_pton(3) takes, IPv4 or IPv6; none for anything else.
+std::optional<IpAddress> parse_ip_address(std::string_view text);
 
 namespace ip_protocol {
 constexpr std::uint8_t kUdp = 17;

@@ -62,6 +62,7 @@ ExitCode run(int argc, const char* const* argv) {
   add_persist(dispatch);
   add_deadman(dispatch);
   add_tap(dispatch);
+  add_bench(dispatch);
 
   try {
     app.parse(argc, argv);

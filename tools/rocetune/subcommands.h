@@ -18,6 +18,7 @@ struct Dispatch {
 };
 
 void add_apply(const Dispatch& dispatch);
+void add_bench(const Dispatch& dispatch);
 void add_confirm(const Dispatch& dispatch);
 void add_deadman(const Dispatch& dispatch);
 void add_doctor(const Dispatch& dispatch);

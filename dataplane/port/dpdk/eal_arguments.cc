@@ -46,6 +46,15 @@ bool has_option(const std::vector<std::string>& arguments, std::string_view name
                      [&](const std::string& word) { return is_option(word, name); });
 }
 
+bool is_memif_client(std::string_view text, std::string_view name) {
+  if (!name.starts_with("net_memif")) return false;
+  const std::size_t at = text.find(name);
+  if (at == std::string_view::npos) return false;
+  const std::string_view device = text.substr(at, text.find_first_of(" \t\n'\"", at) - at);
+  return device.find("role=server") == std::string_view::npos &&
+         device.find("role=master") == std::string_view::npos;
+}
+
 std::vector<std::string> environment_arguments(const std::vector<std::string>& given,
                                                const std::string& unique, const std::string& cpus) {
   const auto says = [&](std::initializer_list<std::string_view> names) {

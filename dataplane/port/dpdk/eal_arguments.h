@@ -20,6 +20,10 @@ Expected<std::vector<std::string>> split_arguments(std::string_view text, const 
 std::vector<std::string> environment_arguments(const std::vector<std::string>& given,
                                                const std::string& unique, const std::string& cpus);
 
+// Whether the port called `name` is a memif that connects to another process (role=client, memif's default)
+// rather than wait for one. `text`: the arguments as given.
+bool is_memif_client(std::string_view text, std::string_view name);
+
 // Whether `arguments` has the option, as "--name", "--name=value" or "-n".
 bool has_option(const std::vector<std::string>& arguments, std::string_view name);
 

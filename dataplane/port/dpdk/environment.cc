@@ -82,6 +82,11 @@ std::string allowed_cpus() {
   return out;
 }
 
+std::string& kept_complaints() {
+  static std::string text;
+  return text;
+}
+
 // The file prefix we chose, so the folder is ours to remove.
 std::string own_prefix() { return fmt::format("rocetune-{}", getpid()); }
 
@@ -92,8 +97,7 @@ Expected<> start_environment(const std::vector<std::string>& given) {
   if (is_started) return fail(ErrorKind::conflict, "DPDK's environment was started before in this process");
   is_started = true;
   // EAL keeps pointers to its arguments and writes to the array.
-  static std::vector<std::string> words =
-      environment_arguments(given, own_prefix(), allowed_cpus());
+  static std::vector<std::string> words = environment_arguments(given, own_prefix(), allowed_cpus());
   static std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
@@ -102,14 +106,16 @@ Expected<> start_environment(const std::vector<std::string>& given) {
   const int status = rte_eal_init(static_cast<int>(words.size()), argv.data());
   const int error = rte_errno;
   output.restore();
+  kept_complaints() = complaints(output.text());
   if (status >= 0) return {};
   return fail(ErrorKind::bad_input, "DPDK's environment did not start ({}):{}", errno_text(error),
-              complaints(output.text()));
+              environment_complaints());
 }
 
-void end_environment() {
+const std::string& environment_complaints() { return kept_complaints(); }
+
+void remove_runtime_folder() {
   const std::filesystem::path folder = rte_eal_get_runtime_dir();
-  rte_eal_cleanup();
   std::error_code ignored;
   if (folder.filename() == own_prefix()) std::filesystem::remove_all(folder, ignored);
 }

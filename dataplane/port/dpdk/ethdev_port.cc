@@ -1,12 +1,16 @@
 #include "dataplane/port/dpdk/ethdev_port.h"
 
+#include <rte_cycles.h>
 #include <rte_ethdev.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
+#include <rte_log.h>
 #include <rte_mbuf.h>
 
+#include <cerrno>
 #include <cstring>
 
+#include "dataplane/port/dpdk/eal_arguments.h"
 #include "dataplane/port/dpdk/environment.h"
 #include "dataplane/port/dpdk/ethdev_queue.h"
 #include "dataplane/port/dpdk/roce_ownership.h"
@@ -40,7 +44,8 @@ Expected<std::uint16_t> choose_port(const std::string& wanted) {
   if (names.empty()) {
     return fail(ErrorKind::bad_input,
                 "DPDK found no port; allowed: a device bound to DPDK (-a 0000:03:00.0) or a virtual one "
-                "(--vdev=net_memif0,role=client,…)");
+                "(--vdev=net_memif0,role=client,…){}",
+                environment_complaints());
   }
   if (wanted.empty() && names.size() > 1) {
     return fail(ErrorKind::bad_input, "DPDK found several ports and none was chosen; they are: {}", list);
@@ -53,6 +58,11 @@ Expected<std::uint16_t> choose_port(const std::string& wanted) {
   return found;
 }
 
+bool link_is_up(std::uint16_t id) {
+  rte_eth_link link{};
+  return rte_eth_link_get_nowait(id, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
+}
+
 class EthdevPort final : public Port {
  public:
   EthdevPort(std::uint16_t id, port::Capabilities capabilities)
@@ -60,15 +70,14 @@ class EthdevPort final : public Port {
 
   unsigned queues() const override { return static_cast<unsigned>(queues_.size()); }
   Queue& queue(unsigned index) override { return *queues_.at(index); }
-  bool is_link_up() const override {
-    rte_eth_link link{};
-    return rte_eth_link_get_nowait(id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
-  }
+  bool is_link_up() const override { return link_is_up(id_); }
   void run(void (*body)(void* argument, unsigned queue), void* argument) override;
   void close() override {
+    // memif's close frees what its own interrupt thread may have freed, and says so: of no use to anybody.
+    rte_log_set_global_level(RTE_LOG_CRIT);
     rte_eth_dev_stop(id_);
     rte_eth_dev_close(id_);
-    end_environment();
+    remove_runtime_folder();
   }
 
   Expected<> start(const PortRequest& request, const rte_eth_dev_info& info);
@@ -148,6 +157,41 @@ Expected<> raise_mtu(std::uint16_t id, const std::string& name, const PortReques
   return {};
 }
 
+// While it lives, a driver does not complain about what is tried again anyway.
+class QuietLog {
+ public:
+  explicit QuietLog(const char* type) : type_(rte_log_register(type)) {
+    if (type_ < 0) return;
+    level_ = rte_log_get_level(static_cast<std::uint32_t>(type_));
+    rte_log_set_level(static_cast<std::uint32_t>(type_), RTE_LOG_CRIT);
+  }
+  QuietLog(const QuietLog&) = delete;
+  QuietLog& operator=(const QuietLog&) = delete;
+  ~QuietLog() {
+    if (type_ >= 0) rte_log_set_level(static_cast<std::uint32_t>(type_), static_cast<std::uint32_t>(level_));
+  }
+
+ private:
+  int type_;
+  int level_ = 0;
+};
+
+// A client of memif does not start while nobody listens at its socket, and one that came while the server was
+// still starting was sent away and does not try again by itself: it is started anew until its link is up.
+int start_memif_client(std::uint16_t id) {
+  constexpr int kTries = 20;
+  constexpr unsigned kLooks = 25, kLookUs = 10'000;
+  int status = 0;
+  const QuietLog quiet("pmd.net.memif");
+  for (int i = 0; i < kTries; ++i) {
+    status = rte_eth_dev_start(id);
+    for (unsigned look = 0; look < kLooks && !link_is_up(id); ++look) rte_delay_us_sleep(kLookUs);
+    if (link_is_up(id)) return 0;
+    if (status == 0) rte_eth_dev_stop(id);
+  }
+  return status == 0 ? -ETIMEDOUT : status;
+}
+
 Expected<> EthdevPort::start(const PortRequest& request, const rte_eth_dev_info& info) {
   const rte_eth_conf wanted = configuration(request, info);
   const auto count = static_cast<std::uint16_t>(request.queues);
@@ -159,8 +203,10 @@ Expected<> EthdevPort::start(const PortRequest& request, const rte_eth_dev_info&
   for (std::uint16_t index = 0; index < count; ++index) {
     if (const auto added = add_queue(index, info); !added) return added;
   }
-  if (const int status = rte_eth_dev_start(id_))
-    return refused(status, capabilities_.name, "it does not start");
+  const bool is_client = is_memif_client(request.eal_arguments, capabilities_.name);
+  if (const int status = is_client ? start_memif_client(id_) : rte_eth_dev_start(id_)) {
+    return refused(status, capabilities_.name, is_client ? "no memif server answers" : "it does not start");
+  }
   // Devices without a say in it (memif, ring) refuse; they see every frame anyway.
   if (request.promiscuous) (void)rte_eth_promiscuous_enable(id_);
   return {};

@@ -43,7 +43,10 @@ class DpdkModule : public DpdkPart {
     if (!arguments) return tl::unexpected(arguments.error());
     if (auto started = start_environment(*arguments); !started) return tl::unexpected(started.error());
     auto port = start_port(request);
-    if (!port) return tl::unexpected(port.error());
+    if (!port) {
+      remove_runtime_folder();
+      return tl::unexpected(port.error());
+    }
     // Lives as long as the environment, which is as long as the process.
     return port->release();
   }

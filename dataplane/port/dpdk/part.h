@@ -107,7 +107,7 @@ class Port {
   // Runs body(argument, queue index) for each queue on a core of its own, the caller's core included, and
   // returns when all have returned.
   virtual void run(void (*body)(void* argument, unsigned queue), void* argument) = 0;
-  // Stops the port and the environment. Neither can be used again in this process.
+  // Stops the port. It cannot be used again in this process.
   virtual void close() = 0;
 
  protected:

@@ -54,5 +54,14 @@ TEST(EnvironmentArguments, LeavesWhatWasSaid) {
   EXPECT_EQ(environment_arguments(given, "rocetune-1", "0"), expected);
 }
 
+TEST(IsMemifClient, IsWhatItsArgumentsSay) {
+  const std::string_view text =
+      "--no-pci --vdev=net_memif0,role=server,id=0 --vdev 'net_memif1,socket=/x' -l 0";
+  EXPECT_FALSE(is_memif_client(text, "net_memif0"));
+  EXPECT_TRUE(is_memif_client(text, "net_memif1"));
+  EXPECT_FALSE(is_memif_client(text, "net_memif2"));
+  EXPECT_FALSE(is_memif_client("--vdev=net_ring0", "net_ring0"));
+}
+
 }  // namespace
 }  // namespace rocetune::dpdk
