@@ -10,6 +10,7 @@
 #include "dataplane/engine/completion.h"
 #include "dataplane/engine/endpoint.h"
 #include "dataplane/engine/sequence.h"
+#include "dataplane/engine/sequence_window.h"
 #include "dataplane/engine/slot_pool.h"
 
 namespace rocetune::engine {
@@ -78,6 +79,10 @@ struct SendSide {
   std::uint8_t rnr_retries_left = 0;
   bool has_probe = false;
   bool has_credits = false;
+  // Selective repeat, counted from `unacked`: to be sent again, and sent again already.
+  SequenceWindow missing;
+  SequenceWindow resent;
+  Sequence repaired_until;  // sent after that shows whether a repair was lost in turn
 };
 
 // The responder half.
@@ -102,6 +107,7 @@ struct ReceiveSide {
   std::uint8_t repeated_reads = 0;  // of `responses`
   std::uint8_t repeated_atomics = 0;
   CompletionStatus failure = CompletionStatus::flushed;  // of the receive request in use
+  SequenceWindow early;  // selective repeat: has arrived, counted from `expected`
 };
 
 // Spacing between data frames, READ responses included.

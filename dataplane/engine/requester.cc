@@ -13,7 +13,8 @@ namespace opcode = wire::opcode;
 // is noticed before its end. Ours; the specification leaves it open (section 9.7.5.1.1).
 constexpr std::uint32_t kAckInterval = 16;
 
-std::uint8_t opcode_of(const SendRequest& request, bool first, bool last) {
+// `alone`: the packet is a message of its own, of which only the last one of the request has the immediate.
+std::uint8_t opcode_of(const SendRequest& request, bool first, bool last, bool alone) {
   switch (request.kind) {
     case SendKind::send: {
       if (!last) return first ? opcode::kRcSendFirst : opcode::kRcSendMiddle;
@@ -23,6 +24,7 @@ std::uint8_t opcode_of(const SendRequest& request, bool first, bool last) {
       return first ? opcode::kRcSendOnly : opcode::kRcSendLast;
     }
     case SendKind::write: {
+      if (!last && alone) return opcode::kRcWriteOnly;
       if (!last) return first ? opcode::kRcWriteFirst : opcode::kRcWriteMiddle;
       if (request.has_immediate) return first ? opcode::kRcWriteOnlyImm : opcode::kRcWriteLastImm;
       return first ? opcode::kRcWriteOnly : opcode::kRcWriteLast;
@@ -84,7 +86,9 @@ Posted Requester::post(std::uint32_t row, const SendRequest& request) {
   slot.local = *local;
   slot.first = send.posted_end;
   slot.packets = request.kind <= SendKind::read ? pair.packets_of(request.local.length) : 1;
-  slot.message = ++send.messages;
+  // Selective repeat makes every packet of a WRITE a message.
+  send.messages += pair.selective_repeat && request.kind == SendKind::write ? slot.packets : 1;
+  slot.message = send.messages;
   slot.last_ticket = 0;
   slot.failure = CompletionStatus::flushed;
   send.posted_end = slot.end();
@@ -105,10 +109,13 @@ Requester::Gate Requester::gate(const QueuePair& pair, const SendSlot& slot, con
   } else if (slot.local.length > 0 && !state_->regions.is_valid(slot.local.region)) {
     return Gate::broken;
   }
-  // Half the circle of sequence numbers may be outstanding, no more (section 9.7.2).
+  // Half the circle of sequence numbers may be outstanding, no more (section 9.7.2); of packets that a peer
+  // can only keep in its window, as many as that holds.
   constexpr std::int64_t kMaxOutstanding = std::int64_t{1} << 23;
   const Sequence behind = slot.has_answer() ? slot.end() : send.next + 1;
-  if (behind - send.unacked > kMaxOutstanding) return Gate::closed;
+  const bool fits_window =
+      !pair.selective_repeat || slot.has_answer() || behind - send.unacked <= SequenceWindow::kPlaces;
+  if (behind - send.unacked > kMaxOutstanding || !fits_window) return Gate::closed;
   // Without credit one packet may probe; the rest of its message follows once it is acknowledged (section
   // 9.7.7.2.5).
   if (pair.end_to_end_credits && send.has_credits && slot.takes_receive_request() &&
@@ -125,7 +132,9 @@ Requester::Gate Requester::gate(const QueuePair& pair, const SendSlot& slot, con
 
 bool Requester::transmit(std::uint32_t row, TransmitTurn& turn) {
   SendSide& send = state_->pairs[row].send;
-  while (send.cursor != kNoSlot && send.rnr_until == Instant::never()) {
+  if (send.rnr_until != Instant::never()) return false;
+  if (!send.missing.is_empty() && resend_missing(row, turn)) return true;
+  while (send.cursor != kNoSlot) {
     if (!turn.pace_allows()) return false;
     SendSlot& slot = state_->sends[send.cursor];
     const Gate gate = this->gate(state_->pairs[row], slot, turn);
@@ -137,7 +146,7 @@ bool Requester::transmit(std::uint32_t row, TransmitTurn& turn) {
     }
     if (!turn.has_room()) return true;
     const bool asks_ack = wants_ack(state_->pairs[row], slot, turn);
-    build_request(row, slot, asks_ack, turn.frame());
+    build_request(row, slot, send.next, asks_ack, turn.frame());
     turn.take_data();
     advance_cursor(row, slot, asks_ack, turn.now());
   }
@@ -155,28 +164,35 @@ bool Requester::wants_ack(const QueuePair& pair, const SendSlot& slot, const Tra
   return turn.frame_time() * kAckInterval * 4 > ack_timeout(pair);
 }
 
-void Requester::build_request(std::uint32_t row, const SendSlot& slot, bool asks_ack, TransmitFrame& frame) {
+void Requester::build_request(std::uint32_t row, const SendSlot& slot, Sequence at, bool asks_ack,
+                              TransmitFrame& frame) {
   const QueuePair& pair = state_->pairs[row];
   const SendRequest& request = slot.request;
-  const Sequence at = pair.send.next;
   const auto offset = static_cast<std::uint32_t>(at - slot.first) << pair.mtu_shift;
   const std::uint32_t rest = slot.local.length - offset;
-  const bool is_first = at == slot.first;
   const bool is_last = at + 1 == slot.end() || slot.has_answer();
-  FrameDraft draft{.opcode = opcode_of(request, is_first, is_last),
+  const bool is_alone = pair.selective_repeat && request.kind == SendKind::write;
+  const bool names_place = is_alone || at == slot.first;
+  FrameDraft draft{.opcode = opcode_of(request, names_place, is_last, is_alone),
                    .psn = at.psn(),
                    .ack_request = asks_ack,
                    .solicited = request.solicited && is_last && slot.takes_receive_request()};
+  if (!slot.has_answer()) {
+    draft.payload = {slot.local.region, std::min(rest, pair.mtu()), slot.local.offset + offset};
+  }
   const wire::MutableBytes extended = extended_of(frame, *state_->pairs.path(row).headers);
   if (request.kind == SendKind::compare_swap || request.kind == SendKind::fetch_add) {
     wire::AtomicEth{request.remote_address, request.remote_key.value(), request.swap_or_add, request.compare}
         .emit(wire::fixed<wire::AtomicEth::kSize>(extended));
     draft.extended = wire::AtomicEth::kSize;
-  } else if (request.kind == SendKind::read || (request.kind == SendKind::write && is_first)) {
-    // A READ may be asked again from its middle; a WRITE names the whole message once.
-    wire::Reth{request.remote_address + (request.kind == SendKind::read ? offset : 0),
-               request.remote_key.value(), request.kind == SendKind::read ? rest : slot.local.length}
-        .emit(wire::fixed<wire::Reth::kSize>(extended));
+  } else if (request.kind == SendKind::read || (request.kind == SendKind::write && names_place)) {
+    // A READ may be asked again from its middle. A WRITE names its whole length: once, or, where each packet
+    // is alone, with the immediate, whose receiver wants to know it.
+    wire::Reth reth{request.remote_address + offset, request.remote_key.value(), rest};
+    if (is_alone && !(is_last && request.has_immediate)) reth.length = draft.payload.length;
+    if (is_alone && is_last && request.has_immediate)
+      reth = {request.remote_address, reth.rkey, slot.local.length};
+    reth.emit(wire::fixed<wire::Reth::kSize>(extended));
     draft.extended = wire::Reth::kSize;
   }
   if (is_last && request.has_immediate) {
@@ -185,9 +201,6 @@ void Requester::build_request(std::uint32_t row, const SendSlot& slot, bool asks
   } else if (is_last && request.has_invalidate) {
     wire::Ieth{request.invalidate.value()}.emit(wire::fixed<wire::Ieth::kSize>(extended));
     draft.extended = wire::Ieth::kSize;
-  }
-  if (!slot.has_answer()) {
-    draft.payload = {slot.local.region, std::min(rest, pair.mtu()), slot.local.offset + offset};
   }
   finish_frame(*state_, row, draft, frame);
 }

@@ -2,7 +2,7 @@
 // comes back. Source: InfiniBand architecture specification, volume 1, sections 9.4, 9.7.2 to 9.7.7.
 //
 // Loss is repaired by going back: everything from the first packet that is not acknowledged is sent again
-// (selective_repeat.h has the other way, between two of ours).
+// (requester_selective.cc has the other way, between two of ours).
 #pragma once
 
 #include "dataplane/engine/endpoint_state.h"
@@ -39,7 +39,8 @@ class Requester {
 
   Gate gate(const QueuePair& pair, const SendSlot& slot, const TransmitTurn& turn) const;
   bool wants_ack(const QueuePair& pair, const SendSlot& slot, const TransmitTurn& turn) const;
-  void build_request(std::uint32_t row, const SendSlot& slot, bool asks_ack, TransmitFrame& frame);
+  void build_request(std::uint32_t row, const SendSlot& slot, Sequence at, bool asks_ack,
+                     TransmitFrame& frame);
   void advance_cursor(std::uint32_t row, SendSlot& slot, bool asks_ack, Instant now);
 
   void on_acknowledge(std::uint32_t row, Instant now, const Inbound& in);
@@ -59,6 +60,12 @@ class Requester {
   void on_implied_nak(std::uint32_t row, Instant now);
   // Goes back to the first packet not acknowledged; fails the queue pair if it did so too often.
   void retry(std::uint32_t row, Instant now);
+  // False, and the queue pair has failed, if there are none left.
+  bool count_retry(std::uint32_t row, Instant now);
+
+  // Selective repeat.
+  void on_selective_nak(std::uint32_t row, Instant now, const SequenceWindow& arrived);
+  bool resend_missing(std::uint32_t row, TransmitTurn& turn);
   void rewind(std::uint32_t row, Instant now);
 
   EndpointState* state_;

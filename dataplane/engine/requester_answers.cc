@@ -19,6 +19,12 @@ CompletionStatus status_of(wire::AckKind nak) {
   }
 }
 
+void move_window(SendSide& send, Sequence unacked) {
+  if (!send.missing.is_empty()) send.missing.advance(unacked - send.unacked);
+  if (!send.resent.is_empty()) send.resent.advance(unacked - send.unacked);
+  send.unacked = unacked;
+}
+
 }  // namespace
 
 Duration ack_timeout(const QueuePair& pair) {
@@ -66,6 +72,9 @@ void Requester::on_acknowledge(std::uint32_t row, Instant now, const Inbound& in
       return on_rnr_nak(row, now, aeth.code());
     case wire::AckKind::nak_sequence:
       ++state_->statistics.sequence_naks_received;
+      if (pair.selective_repeat && in.packet.payload == SequenceWindow::kWireSize && in.payload != nullptr) {
+        return on_selective_nak(row, now, in.header<SequenceWindow>(wire::Aeth::kSize));
+      }
       if (send.rewound_at == send.unacked) return state_->statistics.drop(DropReason::duplicate_response);
       send.rewound_at = send.unacked;
       return retry(row, now);
@@ -90,7 +99,7 @@ Requester::Progress Requester::acknowledge_before(QueuePair& pair, Sequence end,
     const Sequence reached = std::min(end, slot.end());
     progress.bytes += Bytes(offset(reached) - offset(send.unacked));
     progress.any = true;
-    send.unacked = reached;
+    move_window(send, reached);
     if (reached == slot.end()) send.oldest = state_->sends.next(send.oldest);
   }
   if (send.has_probe && send.unacked > send.probe) {
@@ -187,7 +196,7 @@ void Requester::take_answer(std::uint32_t row, Instant now, Bytes bytes) {
   SendSide& send = state_->pairs[row].send;
   const SendSlot& slot = state_->sends[send.oldest];
   const bool was_in_flight = send.next >= slot.end();
-  ++send.unacked;
+  move_window(send, send.unacked + 1);
   if (send.unacked == slot.end()) {
     if (was_in_flight) --send.reads_in_flight;
     send.oldest = state_->sends.next(send.oldest);
@@ -262,12 +271,19 @@ void Requester::on_ack_timeout(std::uint32_t row, Instant now) {
   retry(row, now);
 }
 
-void Requester::retry(std::uint32_t row, Instant now) {
-  QueuePair& pair = state_->pairs[row];
-  SendSide& send = pair.send;
+bool Requester::count_retry(std::uint32_t row, Instant now) {
+  SendSide& send = state_->pairs[row].send;
   std::visit([&](auto& controller) { controller.on_loss(now); }, *state_->pairs.path(row).controller);
-  if (send.retries_left == 0) return state_->enter_error(row, CompletionStatus::retries_exceeded);
+  if (send.retries_left == 0) {
+    state_->enter_error(row, CompletionStatus::retries_exceeded);
+    return false;
+  }
   --send.retries_left;
+  return true;
+}
+
+void Requester::retry(std::uint32_t row, Instant now) {
+  if (!count_retry(row, now)) return;
   rewind(row, now);
   state_->schedule(row);
 }
@@ -279,6 +295,8 @@ void Requester::rewind(std::uint32_t row, Instant now) {
   send.cursor = send.oldest;
   send.reads_in_flight = 0;
   send.has_probe = false;
+  send.missing.clear();
+  send.resent.clear();
   if (pair.ack_timeout != 0) send.ack_deadline = now + ack_timeout(pair);
   state_->active.push(row);
 }

@@ -44,7 +44,7 @@ void Responder::on_request(std::uint32_t row, const Inbound& in) {
   if (receive.has_failed) return state_->statistics.drop(DropReason::not_ready);
   const Sequence at = receive.expected.near(in.packet.bth.psn);
   if (at < receive.expected) return on_duplicate(row, at, in);
-  if (at > receive.expected) return on_gap(row, at);
+  if (at > receive.expected) return on_gap(row, at, in);
   if (!is_well_formed(pair, in.packet))
     return refuse(row, wire::Aeth::kInvalidRequest, DropReason::invalid_request);
   switch (in.packet.opcode->operation) {
@@ -124,6 +124,10 @@ void Responder::on_write(std::uint32_t row, const Inbound& in) {
           state_->regions.resolve(MemoryKey(reth.rkey), reth.address, reth.length, kRemoteWrite);
       if (!found) return refuse(row, wire::Aeth::kRemoteAccess, DropReason::remote_access);
       target = *found;
+      // The end of a message whose other packets came by themselves.
+      const bool is_tail =
+          pair.selective_repeat && opcode.has(wire::kImmDt) && reth.length > in.packet.payload;
+      if (is_tail) arrived = reth.length - in.packet.payload;
     }
   } else if (!state_->regions.is_valid(target.region)) {
     return refuse(row, wire::Aeth::kRemoteAccess, DropReason::remote_access);
@@ -190,8 +194,9 @@ void Responder::accept(std::uint32_t row, std::uint32_t packets, bool ends_messa
     receive.message = Message::none;
     receive.msn = (receive.msn + 1) & wire::Psn::kMask;
   }
+  if (!receive.early.is_empty()) catch_up(row, packets);
   // A NAK not yet sent will ask for what is expected then.
-  if (receive.answer == Answer::sequence_nak) return;
+  if (receive.answer == Answer::sequence_nak || receive.answer == Answer::fatal_nak) return;
   receive.nak_outstanding = false;
   if (receive.answer == Answer::rnr_nak) receive.answer = Answer::none;
   if (asks_ack) owe(row, Answer::ack);
@@ -217,9 +222,11 @@ void Responder::refuse(std::uint32_t row, std::uint8_t syndrome, DropReason reas
   owe(row, Answer::fatal_nak);
 }
 
-void Responder::on_gap(std::uint32_t row, Sequence at) {
+void Responder::on_gap(std::uint32_t row, Sequence at, const Inbound& in) {
+  QueuePair& pair = state_->pairs[row];
+  ReceiveSide& receive = pair.receive;
+  if (pair.selective_repeat && place_early(row, at, in)) return;
   state_->statistics.drop(DropReason::out_of_sequence);
-  ReceiveSide& receive = state_->pairs[row].receive;
   receive.gap_seen = std::max(receive.gap_seen, at);
   if (receive.nak_outstanding) return;
   receive.nak_outstanding = true;

@@ -20,7 +20,7 @@ class Responder {
   bool transmit(std::uint32_t row, TransmitTurn& turn);
 
  private:
-  void on_gap(std::uint32_t row, Sequence at);
+  void on_gap(std::uint32_t row, Sequence at, const Inbound& in);
   void on_duplicate(std::uint32_t row, Sequence at, const Inbound& in);
   void repeat_read(std::uint32_t row, Sequence at, const Inbound& in);
   void repeat_atomic(std::uint32_t row, Sequence at);
@@ -45,6 +45,11 @@ class Responder {
   Room make_room(QueuePair& pair);
   void forget_oldest(ReceiveSide& receive);
   void add_response(std::uint32_t row, const ResponseSlot& slot);
+
+  // Selective repeat: carries out a packet beyond a gap. False: it cannot be, now.
+  bool place_early(std::uint32_t row, Sequence at, const Inbound& in);
+  // The packets in sequence may have closed the gap in front of what came early.
+  void catch_up(std::uint32_t row, std::uint32_t packets);
 
   void send_response(std::uint32_t row, TransmitTurn& turn);
   void send_answer(std::uint32_t row, TransmitTurn& turn);

@@ -123,10 +123,14 @@ void Responder::send_answer(std::uint32_t row, TransmitTurn& turn) {
       break;
   }
   TransmitFrame& frame = turn.frame();
-  wire::Aeth{syndrome, receive.msn}.emit(
-      wire::fixed<wire::Aeth::kSize>(extended_of(frame, *state_->pairs.path(row).headers)));
-  finish_frame(*state_, row,
-               {.opcode = opcode::kRcAcknowledge, .psn = at.psn(), .extended = wire::Aeth::kSize}, frame);
+  const wire::MutableBytes extended = extended_of(frame, *state_->pairs.path(row).headers);
+  FrameDraft draft{.opcode = opcode::kRcAcknowledge, .psn = at.psn(), .extended = wire::Aeth::kSize};
+  wire::Aeth{syndrome, receive.msn}.emit(wire::fixed<wire::Aeth::kSize>(extended));
+  if (answer == Answer::sequence_nak && !receive.early.is_empty()) {
+    receive.early.emit(wire::fixed<SequenceWindow::kWireSize>(extended, wire::Aeth::kSize));
+    draft.extended += SequenceWindow::kWireSize;
+  }
+  finish_frame(*state_, row, draft, frame);
   turn.take();
   receive.answer = Answer::none;
   if (answer == Answer::fatal_nak) state_->enter_error(row, CompletionStatus::flushed);

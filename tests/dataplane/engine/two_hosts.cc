@@ -107,11 +107,14 @@ void TwoHosts::settle(const std::function<bool(const Frame&)>& drops) {
 }
 
 bool TwoHosts::advance(const std::function<bool(const Frame&)>& drops) {
-  const Instant next = std::min(a.endpoint.next_timeout(), b.endpoint.next_timeout());
-  if (next == Instant::never()) return false;
-  now = std::max(now, next);
-  a.endpoint.on_timeout(now);
-  b.endpoint.on_timeout(now);
+  // A timer may be announced early; go on until one had something to do.
+  while (!a.endpoint.has_frames() && !b.endpoint.has_frames()) {
+    const Instant next = std::min(a.endpoint.next_timeout(), b.endpoint.next_timeout());
+    if (next == Instant::never()) return false;
+    now = std::max(now, next);
+    a.endpoint.on_timeout(now);
+    b.endpoint.on_timeout(now);
+  }
   settle(drops);
   return true;
 }

@@ -54,7 +54,7 @@ struct TwoHosts {
   void connect(const std::function<void(ConnectParameters&)>& change = {});
   // Passes frames both ways until neither end has any; `drops(frame)` loses one.
   void settle(const std::function<bool(const Frame&)>& drops = {});
-  // Moves time to the next timer of either end, and settles. False if no timer is armed.
+  // Moves time until a timer has given either end something to send, and settles. False if none will.
   bool advance(const std::function<bool(const Frame&)>& drops = {});
 
   Host a;
