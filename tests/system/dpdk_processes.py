@@ -38,6 +38,7 @@ class Bench:
     """A server and clients, each a process of its own, joined by memif sockets in a folder."""
 
     def __init__(self, rocetune, folder):
+        self.eal_extra = ""
         self.rocetune, self.folder, self.place = rocetune, folder, f"127.0.0.1:{free_port()}"
 
     def vdev(self, role, index=0):
@@ -50,9 +51,9 @@ class Bench:
     def run(self, pattern, flags, server_flags=(), clients=1):
         devices = " ".join(self.vdev("server", i) for i in range(clients))
         several = ["--dpdk-port", "all"] if clients > 1 else []
-        server = self.start([pattern, "--listen", self.place, "--json", *several, *server_flags, "--dpdk", f"{EAL} {devices}"])
+        server = self.start([pattern, "--listen", self.place, "--json", *several, *server_flags, "--dpdk", f"{EAL} {self.eal_extra} {devices}"])
         started = [
-            self.start([pattern, "--connect", self.place, "--json", *flags, "--dpdk", f"{EAL} {self.vdev('client', i)}"])
+            self.start([pattern, "--connect", self.place, "--json", *flags, "--dpdk", f"{EAL} {self.eal_extra} {self.vdev('client', i)}"])
             for i in range(clients)
         ]
         results = []
@@ -118,6 +119,24 @@ def case_congestion(bench):
     check(row["client"]["cnps_handled"] > 0, f"no CNP came back: {row['client']}")
 
 
+def case_incast(bench):
+    """Two clients, each on a memif of its own, stream to one server at the same time."""
+    clients, server = bench.run("incast", ["--clients", "2", "--size", "9000B", "--for", "200ms"], clients=2)
+    for client in clients:
+        right_rows(client, [9000])
+    check(len(server["shares"]) == 2, f"{server['shares']}")
+    check(all(share["goodput_bits_per_s"] > 0 for share in server["shares"]), f"{server['shares']}")
+
+
+def case_shards(bench):
+    """Two shards on each side, each with queues and queue pairs of its own."""
+    cores = "--lcores=0@0,1@0"  # two threads on one core: slow, and enough to see that they get along
+    bench.eal_extra = cores
+    (client,), _ = bench.run(
+        "stream", ["--size", "32B,5000B", "--for", "200ms", "--shards", "2", "--qps", "2", "--cc", "off"], ["--shards", "2"])
+    right_rows(client, [32, 5000])
+
+
 def case_refusal(bench):
     """What the server does not do it refuses, with a reason."""
     server = bench.start(["latency", "--listen", bench.place, "--dpdk", f"{EAL} {bench.vdev('server')}"])
@@ -131,6 +150,17 @@ def case_refusal(bench):
     finally:
         client.kill()
         server.kill()
+
+
+def case_dead_socket(bench):
+    """A socket that a killed server left behind is no obstacle."""
+    killed = bench.start(["stream", "--listen", bench.place, "--dpdk", f"{EAL} {bench.vdev('server')}"])
+    check("waiting for clients" in killed.stderr.readline(), "the server does not start")
+    killed.kill()
+    killed.communicate()
+    check(os.path.exists(f"{bench.folder}/memif0.sock"), "no socket was left behind")
+    (client,), _ = bench.run("stream", ["--size", "64B", "--for", "50ms"])
+    right_rows(client, [64])
 
 
 def case_tap(bench):

@@ -84,7 +84,9 @@ void add_sides(CLI::App& bench, BenchCommand& command, BenchTexts& texts) {
   bench.add_option("--dpdk", command.dpdk, "arguments of DPDK's environment")
       ->type_name("ARGUMENTS")
       ->required();
-  bench.add_option("--dpdk-port", command.dpdk_port, "which port, by DPDK's name (default: the only one)")
+  bench
+      .add_option("--dpdk-port", command.dpdk_port,
+                  "which port, by DPDK's name, or all, joined as by a switch (default: the only one)")
       ->type_name("NAME");
   bench.add_option("--address", texts.address, "IP address of this port (default: link-local, from its MAC)")
       ->type_name("IP");

@@ -55,6 +55,28 @@ bool is_memif_client(std::string_view text, std::string_view name) {
          device.find("role=master") == std::string_view::npos;
 }
 
+std::vector<std::string> memif_server_sockets(const std::vector<std::string>& arguments) {
+  constexpr std::string_view kSocket = "socket=";
+  std::vector<std::string> paths;
+  for (const std::string& word : arguments) {
+    const std::size_t at = word.find("net_memif");
+    if (at == std::string::npos ||
+        is_memif_client(word, std::string_view(word).substr(at, word.find(',') - at))) {
+      continue;
+    }
+    bool is_abstract = true;  // memif's default
+    std::string path;
+    for (std::size_t from = word.find(','); from != std::string::npos; from = word.find(',', from)) {
+      const std::size_t end = std::min(word.find(',', ++from), word.size());
+      const std::string_view option = std::string_view(word).substr(from, end - from);
+      if (option == "socket-abstract=no") is_abstract = false;
+      if (option.starts_with(kSocket)) path = option.substr(kSocket.size());
+    }
+    if (!is_abstract && !path.empty()) paths.push_back(path);
+  }
+  return paths;
+}
+
 std::vector<std::string> environment_arguments(const std::vector<std::string>& given,
                                                const std::string& unique, const std::string& cpus) {
   const auto says = [&](std::initializer_list<std::string_view> names) {

@@ -24,6 +24,9 @@ std::vector<std::string> environment_arguments(const std::vector<std::string>& g
 // rather than wait for one. `text`: the arguments as given.
 bool is_memif_client(std::string_view text, std::string_view name);
 
+// Paths that memif servers of these arguments will listen at: those outside the abstract namespace.
+std::vector<std::string> memif_server_sockets(const std::vector<std::string>& arguments);
+
 // Whether `arguments` has the option, as "--name", "--name=value" or "-n".
 bool has_option(const std::vector<std::string>& arguments, std::string_view name);
 

@@ -4,8 +4,12 @@
 #include <rte_errno.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 
@@ -82,6 +86,21 @@ std::string allowed_cpus() {
   return out;
 }
 
+// A server that was killed leaves its socket behind, and the next one cannot listen there. Where nobody
+// listens the file is of no use to anybody.
+void remove_dead_sockets(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    sockaddr_un address{.sun_family = AF_UNIX};
+    if (path.size() >= sizeof address.sun_path) continue;
+    std::copy(path.begin(), path.end(), address.sun_path);
+    const int probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (probe < 0) return;
+    const int status = connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    if (status != 0 && errno == ECONNREFUSED) unlink(path.c_str());
+    close(probe);
+  }
+}
+
 std::string& kept_complaints() {
   static std::string text;
   return text;
@@ -102,6 +121,7 @@ Expected<> start_environment(const std::vector<std::string>& given) {
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
 
+  remove_dead_sockets(memif_server_sockets(given));
   CapturedOutput output;
   const int status = rte_eal_init(static_cast<int>(words.size()), argv.data());
   const int error = rte_errno;

@@ -7,6 +7,7 @@
 #include <rte_log.h>
 #include <rte_mbuf.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -30,14 +31,14 @@ std::string name_of(std::uint16_t port) {
   return rte_eth_dev_get_name_by_port(port, name) == 0 ? name : std::to_string(port);
 }
 
-// The port asked for, or the only one.
-Expected<std::uint16_t> choose_port(const std::string& wanted) {
+// The port asked for, or the only one, or all of them.
+Expected<std::vector<std::uint16_t>> choose_ports(const std::string& wanted) {
   std::vector<std::string> names;
-  std::uint16_t found = 0;
+  std::vector<std::uint16_t> ids;
   for (std::uint16_t port = 0; port < RTE_MAX_ETHPORTS; ++port) {
     if (rte_eth_dev_is_valid_port(port) == 0) continue;
     names.push_back(name_of(port));
-    found = names.back() == wanted || names.size() == 1 ? port : found;
+    ids.push_back(port);
   }
   std::string list;
   for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
@@ -47,15 +48,15 @@ Expected<std::uint16_t> choose_port(const std::string& wanted) {
                 "(--vdev=net_memif0,role=client,…){}",
                 environment_complaints());
   }
-  if (wanted.empty() && names.size() > 1) {
-    return fail(ErrorKind::bad_input, "DPDK found several ports and none was chosen; they are: {}", list);
+  if (wanted == "all" || (wanted.empty() && ids.size() == 1)) return ids;
+  if (wanted.empty()) {
+    return fail(ErrorKind::bad_input, "DPDK found several ports and none was chosen; allowed: all, {}", list);
   }
-  if (!wanted.empty() && name_of(found) != wanted) {
-    const std::string nearest = nearest_name(wanted, names);
-    return fail(ErrorKind::bad_input, "found port {}, allowed: {}{}", wanted, list,
-                nearest.empty() ? "" : "; did you mean " + nearest + "?");
-  }
-  return found;
+  const auto at = std::find(names.begin(), names.end(), wanted);
+  if (at != names.end()) return std::vector{ids[static_cast<std::size_t>(at - names.begin())]};
+  const std::string nearest = nearest_name(wanted, names);
+  return fail(ErrorKind::bad_input, "found port {}, allowed: all, {}{}", wanted, list,
+              nearest.empty() ? "" : "; did you mean " + nearest + "?");
 }
 
 bool link_is_up(std::uint16_t id) {
@@ -63,21 +64,20 @@ bool link_is_up(std::uint16_t id) {
   return rte_eth_link_get_nowait(id, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
 }
 
-class EthdevPort final : public Port {
+// One device.
+class EthdevPort {
  public:
   EthdevPort(std::uint16_t id, port::Capabilities capabilities)
       : id_(id), capabilities_(std::move(capabilities)) {}
 
-  unsigned queues() const override { return static_cast<unsigned>(queues_.size()); }
-  Queue& queue(unsigned index) override { return *queues_.at(index); }
-  bool is_link_up() const override { return link_is_up(id_); }
-  void run(void (*body)(void* argument, unsigned queue), void* argument) override;
-  void close() override {
-    // memif's close frees what its own interrupt thread may have freed, and says so: of no use to anybody.
-    rte_log_set_global_level(RTE_LOG_CRIT);
+  EthdevQueue& queue(unsigned index) { return *queues_.at(index); }
+  bool is_link_up() const { return link_is_up(id_); }
+  void close() {
+    // memif's stop races with its own interrupt thread when the other end goes away at the same time. The
+    // kernel closes what it has open.
+    if (capabilities_.name.starts_with("net_memif")) return;
     rte_eth_dev_stop(id_);
     rte_eth_dev_close(id_);
-    remove_runtime_folder();
   }
 
   Expected<> start(const PortRequest& request, const rte_eth_dev_info& info);
@@ -212,7 +212,39 @@ Expected<> EthdevPort::start(const PortRequest& request, const rte_eth_dev_info&
   return {};
 }
 
-void EthdevPort::run(void (*body)(void* argument, unsigned queue), void* argument) {
+// The devices as one port.
+class EthdevPorts final : public Port {
+ public:
+  EthdevPorts(std::vector<std::unique_ptr<EthdevPort>> devices, unsigned queues)
+      : devices_(std::move(devices)), queues_(queues) {
+    for (unsigned queue = 0; queue < queues && devices_.size() > 1; ++queue) {
+      std::vector<GroupMember*> members;
+      for (const auto& device : devices_) members.push_back(&device->queue(queue));
+      groups_.push_back(std::make_unique<QueueGroup>(std::move(members)));
+    }
+  }
+  unsigned queues() const override { return queues_; }
+  Queue& queue(unsigned index) override {
+    if (groups_.empty()) return devices_.front()->queue(index);
+    return *groups_.at(index);
+  }
+  bool is_link_up() const override {
+    return std::all_of(devices_.begin(), devices_.end(),
+                       [](const auto& device) { return device->is_link_up(); });
+  }
+  void run(void (*body)(void* argument, unsigned queue), void* argument) override;
+  void close() override {
+    for (const auto& device : devices_) device->close();
+    remove_runtime_folder();
+  }
+
+ private:
+  std::vector<std::unique_ptr<EthdevPort>> devices_;
+  std::vector<std::unique_ptr<QueueGroup>> groups_;  // by queue; empty with one device
+  unsigned queues_;
+};
+
+void EthdevPorts::run(void (*body)(void* argument, unsigned queue), void* argument) {
   struct Shard {
     void (*body)(void*, unsigned);
     void* argument;
@@ -253,6 +285,23 @@ port::Capabilities capabilities_of(std::uint16_t id, const PortRequest& request,
   return capabilities;
 }
 
+Expected<std::unique_ptr<EthdevPort>> start_device(std::uint16_t id, const PortRequest& request) {
+  const std::string name = name_of(id);
+  rte_eth_dev_info info{};
+  if (const int status = rte_eth_dev_info_get(id, &info)) return refused(status, name, "no information");
+  if (request.wants_roce && has_own_roce_transport(info.driver_name)) {
+    const auto device = roce_device_of(RootedPath(request.root), name);
+    if (device) return fail(ErrorKind::unsupported, "{}", roce_owns_port_text(name, *device));
+  }
+  if (info.max_rx_queues < request.queues || info.max_tx_queues < request.queues) {
+    return fail(ErrorKind::unsupported, "{} has {} receive and {} transmit queues, and {} are wanted", name,
+                info.max_rx_queues, info.max_tx_queues, request.queues);
+  }
+  auto port = std::make_unique<EthdevPort>(id, capabilities_of(id, request, info));
+  if (auto started = port->start(request, info); !started) return tl::unexpected(started.error());
+  return port;
+}
+
 }  // namespace
 
 Expected<PortHandle> start_port(const PortRequest& request) {
@@ -260,22 +309,16 @@ Expected<PortHandle> start_port(const PortRequest& request) {
     return fail(ErrorKind::bad_input, "{} queues need {} cores, and EAL has {}; give it more (-l 0-{})",
                 request.queues, request.queues, rte_lcore_count(), request.queues - 1);
   }
-  const auto id = choose_port(request.port);
-  if (!id) return tl::unexpected(id.error());
-  rte_eth_dev_info info{};
-  if (const int status = rte_eth_dev_info_get(*id, &info))
-    return refused(status, name_of(*id), "no information");
-  if (request.wants_roce && has_own_roce_transport(info.driver_name)) {
-    const auto device = roce_device_of(RootedPath(request.root), name_of(*id));
-    if (device) return fail(ErrorKind::unsupported, "{}", roce_owns_port_text(name_of(*id), *device));
+  const auto ids = choose_ports(request.port);
+  if (!ids) return tl::unexpected(ids.error());
+  std::vector<std::unique_ptr<EthdevPort>> devices;
+  for (const std::uint16_t id : *ids) {
+    auto device = start_device(id, request);
+    if (!device) return tl::unexpected(device.error());
+    devices.push_back(std::move(*device));
   }
-  if (info.max_rx_queues < request.queues || info.max_tx_queues < request.queues) {
-    return fail(ErrorKind::unsupported, "{} has {} receive and {} transmit queues, and {} are wanted",
-                name_of(*id), info.max_rx_queues, info.max_tx_queues, request.queues);
-  }
-  auto port = std::make_unique<EthdevPort>(*id, capabilities_of(*id, request, info));
-  if (auto started = port->start(request, info); !started) return tl::unexpected(started.error());
-  return PortHandle(port.release(), [](Port* p) { delete static_cast<EthdevPort*>(p); });
+  auto* ports = new EthdevPorts(std::move(devices), request.queues);
+  return PortHandle(ports, [](Port* port) { delete static_cast<EthdevPorts*>(port); });
 }
 
 }  // namespace rocetune::dpdk

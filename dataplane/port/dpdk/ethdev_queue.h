@@ -3,11 +3,11 @@
 
 #include <rte_mbuf.h>
 
-#include "dataplane/port/dpdk/part.h"
+#include "dataplane/port/dpdk/queue_group.h"
 
 namespace rocetune::dpdk {
 
-class EthdevQueue final : public Queue {
+class EthdevQueue final : public GroupMember {
  public:
   // The pool's buffers hold `capabilities.largest_frame` each.
   EthdevQueue(std::uint16_t port, std::uint16_t index, rte_mempool* transmit_pool,
@@ -21,6 +21,7 @@ class EthdevQueue final : public Queue {
   void discard(std::span<const port::TransmitBuffer> filled) override;
   const port::Capabilities& capabilities() const override { return capabilities_; }
   port::PortCounters counters() override;
+  std::size_t room() const override { return kMaxWaiting - waiting_count_; }
 
  private:
   // Frames that wait for room in the device's ring: backpressure instead of loss while it moves at all.

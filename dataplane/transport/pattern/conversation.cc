@@ -7,6 +7,9 @@ constexpr int kTurnsPerLook = 64;  // at the clock
 constexpr Duration kPollInterval = milliseconds(1);
 constexpr Duration kAskInterval = milliseconds(100);
 
+// Queue pairs take different paths: all 24 bits of the number count.
+std::uint32_t flow_label_of(wire::Qpn qpn) { return (qpn.value() ^ qpn.value() >> 17) & 0xFFFFF; }
+
 }  // namespace
 
 Expected<Message> wait_for(soft::Channel& channel, MessageKind kind, const Party& party, Duration patience,
@@ -94,7 +97,7 @@ Expected<> connect_pairs(Shard& shard, std::uint32_t first, const ShardOffer& pe
                        .source = party.options.address,
                        .destination = gid,
                        .tos = TosByte(party.dscp, Ecn::ect0),
-                       .source_port = wire::source_port_of_flow_label(qpn.value())};
+                       .source_port = wire::source_port_of_flow_label(flow_label_of(qpn))};
     parameters.peer = wire::Qpn(offer.qpn);
     parameters.psn = first_psn(qpn);
     parameters.peer_psn = wire::Psn(offer.psn);

@@ -7,6 +7,7 @@ namespace rocetune::pattern {
 namespace {
 
 constexpr Duration kListenInterval = milliseconds(1);
+constexpr Duration kFarewellPatience = seconds(5);
 
 class Server {
  public:
@@ -16,6 +17,9 @@ class Server {
   Expected<> gather(soft::Listener& listener, Pattern pattern);
   Expected<> set_up();
   Expected<> serve(Result& result);
+  // Until every client has gone. Nobody polls the port meanwhile: a device whose other end goes away under a
+  // poll may take the process with it (memif unmaps the rings).
+  void see_off();
   const Plan& plan() const { return plan_; }
 
  private:
@@ -192,6 +196,14 @@ Expected<> Server::serve(Result& result) {
   return status;
 }
 
+void Server::see_off() {
+  SystemClock clock;
+  const Instant end = clock.now() + kFarewellPatience;
+  for (Client& client : clients_) {
+    while (client.channel.poll() && clock.now() < end) clock.sleep_for(kListenInterval);
+  }
+}
+
 }  // namespace
 
 Expected<Result> run_server(const Party& party, Pattern pattern, const std::string& place,
@@ -204,6 +216,7 @@ Expected<Result> run_server(const Party& party, Pattern pattern, const std::stri
   if (auto ready = server.set_up(); !ready) return tl::unexpected(ready.error());
   Result result{.role = "server", .plan = server.plan(), .local_address = to_text(party.options.address)};
   if (auto served = server.serve(result); !served) return tl::unexpected(served.error());
+  server.see_off();
   return result;
 }
 

@@ -63,5 +63,16 @@ TEST(IsMemifClient, IsWhatItsArgumentsSay) {
   EXPECT_FALSE(is_memif_client("--vdev=net_ring0", "net_ring0"));
 }
 
+TEST(MemifServerSockets, AreThoseInTheFileSystem) {
+  const std::vector<std::string> arguments{
+      "-l",
+      "0",
+      "--vdev=net_memif0,role=server,socket=/tmp/a.sock,socket-abstract=no",
+      "--vdev=net_memif1,role=server,socket=b,socket-abstract=yes",
+      "--vdev=net_memif2,socket=/tmp/c.sock,socket-abstract=no",
+      "net_memif3,socket-abstract=no,socket=/tmp/d.sock,role=server"};
+  EXPECT_THAT(memif_server_sockets(arguments), ElementsAre("/tmp/a.sock", "/tmp/d.sock"));
+}
+
 }  // namespace
 }  // namespace rocetune::dpdk
