@@ -10,7 +10,8 @@ void finish_frame(EndpointState& state, std::uint32_t row, const FrameDraft& dra
   const std::size_t transport = wire::Bth::kSize + draft.extended + draft.payload.length + pad;
   const wire::MutableBytes out(frame.header);
   headers.emit(out, transport);
-  // MigReq is set: rdma_rxe and adapters send it so for queue pairs that never migrate (section 17.2.8).
+  // MigReq is set, as adapters send it: the state "migrated" is that of queue pairs that never migrate
+  // (section 17.2.8). Receivers here and in rdma_rxe do not look at it.
   wire::Bth{.opcode = draft.opcode,
             .solicited = draft.solicited,
             .migration = true,

@@ -15,6 +15,10 @@
 
 namespace rocetune::engine {
 
+// Within a long message every so many packets ask for an acknowledgement, so that a window opens and a loss
+// is noticed before its end. Ours; the specification leaves it open (section 9.7.5.1.1).
+constexpr std::uint32_t kAckInterval = 16;
+
 // A posted send request.
 struct SendSlot {
   SendRequest request;
@@ -142,6 +146,10 @@ struct QueuePair {
   std::uint32_t receive_depth = 0;
   std::uint32_t queue_key = 0;
 
+  // 4.096 us · 2^n (section 9.7.6.1.3); without end for n = 0.
+  Duration ack_timeout_span() const {
+    return ack_timeout == 0 ? Duration::max() : Duration(std::int64_t{4'096'000} << ack_timeout);
+  }
   std::uint32_t mtu() const { return std::uint32_t{1} << mtu_shift; }
   // Packets of a message; one for an empty one.
   std::uint32_t packets_of(std::uint32_t length) const {

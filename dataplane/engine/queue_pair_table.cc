@@ -9,7 +9,11 @@ constexpr int kQpnBits = 24;
 }
 
 QueuePairTable::QueuePairTable(std::uint32_t rows, std::uint32_t shard, std::uint32_t shard_bits)
-    : pairs_(rows), paths_(rows), free_(rows), free_count_(rows) {
+    : pairs_(std::make_unique<QueuePair[]>(rows)),
+      paths_(std::make_unique<QueuePairPath[]>(rows)),
+      size_(rows),
+      free_(rows),
+      free_count_(rows) {
   ROCETUNE_ASSERT(rows > 0 && rows <= (std::uint32_t{1} << 20) - kSpecial);
   ROCETUNE_ASSERT(shard_bits <= 4 && shard < std::uint32_t{1} << shard_bits);
   std::iota(free_.begin(), free_.end(), 0U);

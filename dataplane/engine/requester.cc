@@ -9,10 +9,6 @@ namespace {
 
 namespace opcode = wire::opcode;
 
-// Within a long message every so many packets ask for an acknowledgement, so that a window opens and a loss
-// is noticed before its end. Ours; the specification leaves it open (section 9.7.5.1.1).
-constexpr std::uint32_t kAckInterval = 16;
-
 // `alone`: the packet is a message of its own, of which only the last one of the request has the immediate.
 std::uint8_t opcode_of(const SendRequest& request, bool first, bool last, bool alone) {
   switch (request.kind) {
@@ -160,8 +156,7 @@ bool Requester::wants_ack(const QueuePair& pair, const SendSlot& slot, const Tra
   if (behind == slot.packets || behind % kAckInterval == 0) return true;
   if (pair.end_to_end_credits && behind == 1) return true;  // it may be a probe
   if (turn.window() && Bytes((send.next + 2 - send.unacked) << pair.mtu_shift) > *turn.window()) return true;
-  // At a crawl the interval would outlast the timeout.
-  return turn.frame_time() * kAckInterval * 4 > ack_timeout(pair);
+  return turn.crawls();
 }
 
 void Requester::build_request(std::uint32_t row, const SendSlot& slot, Sequence at, bool asks_ack,
@@ -226,7 +221,7 @@ void Requester::advance_cursor(std::uint32_t row, SendSlot& slot, bool asks_ack,
   send.sent_end = std::max(send.sent_end, send.next);
   if (send.next == slot.end()) send.cursor = state_->sends.next(send.cursor);
   if (send.ack_deadline == Instant::never() && pair.ack_timeout != 0) {
-    send.ack_deadline = now + ack_timeout(pair);
+    send.ack_deadline = now + pair.ack_timeout_span();
     state_->schedule(row);
   }
 }

@@ -10,9 +10,6 @@
 
 namespace rocetune::engine {
 
-// 4.096 us · 2^n (section 9.7.6.1.3); the longest Duration for n = 0.
-Duration ack_timeout(const QueuePair& pair);
-
 class Requester {
  public:
   explicit Requester(EndpointState& state) : state_(&state) {}

@@ -27,10 +27,6 @@ void move_window(SendSide& send, Sequence unacked) {
 
 }  // namespace
 
-Duration ack_timeout(const QueuePair& pair) {
-  return pair.ack_timeout == 0 ? Duration::max() : nanoseconds(4096) * (std::int64_t{1} << pair.ack_timeout);
-}
-
 void Requester::on_response(std::uint32_t row, Instant now, const Inbound& in) {
   switch (in.packet.opcode->operation) {
     case wire::Operation::acknowledge:
@@ -123,7 +119,7 @@ void Requester::after_progress(std::uint32_t row, Instant now, const Progress& p
   const bool is_idle = send.unacked == send.sent_end;
   send.ack_deadline = is_idle || pair.ack_timeout == 0 || send.rnr_until != Instant::never()
                           ? Instant::never()
-                          : now + ack_timeout(pair);
+                          : now + pair.ack_timeout_span();
   if (!is_idle) state_->schedule(row);
   std::visit(
       [&](auto& controller) {
@@ -264,7 +260,7 @@ void Requester::on_ack_timeout(std::uint32_t row, Instant now) {
   SendSide& send = pair.send;
   if (send.next == send.unacked) {
     // Nothing is on its way: the port or the pace has held it back. Not the peer's silence.
-    send.ack_deadline = now + ack_timeout(pair);
+    send.ack_deadline = now + pair.ack_timeout_span();
     return;
   }
   ++state_->statistics.ack_timeouts;
@@ -297,7 +293,7 @@ void Requester::rewind(std::uint32_t row, Instant now) {
   send.has_probe = false;
   send.missing.clear();
   send.resent.clear();
-  if (pair.ack_timeout != 0) send.ack_deadline = now + ack_timeout(pair);
+  if (pair.ack_timeout != 0) send.ack_deadline = now + pair.ack_timeout_span();
   state_->active.push(row);
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 #include "congestion/units.h"
 
@@ -22,7 +22,7 @@ struct SlotQueue {
 template <class T>
 class SlotPool {
  public:
-  explicit SlotPool(std::uint32_t slots) : nodes_(slots) {
+  explicit SlotPool(std::uint32_t slots) : nodes_(std::make_unique<Node[]>(slots)) {
     for (std::uint32_t i = 0; i < slots; ++i) nodes_[i].next = i + 1 < slots ? i + 1 : kNoSlot;
     free_ = slots > 0 ? 0 : kNoSlot;
   }
@@ -76,7 +76,8 @@ class SlotPool {
     --queue.size;
     return slot;
   }
-  std::vector<Node> nodes_;
+  // An array without a size to look up: a slot's number comes from this pool alone.
+  std::unique_ptr<Node[]> nodes_;
   std::uint32_t free_ = kNoSlot;
 };
 

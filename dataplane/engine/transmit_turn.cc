@@ -33,13 +33,18 @@ void TransmitTurn::open() {
     pacing.next_send = std::max(pacing.next_send, now_ - transmission_time(kCatchUp, rate));
   }
   pacing.rate = rate;
-  if (is_limited_) frame_time_ = transmission_time(Bytes(state_->pairs[row_].mtu()), rate);
+  if (!is_limited_) {
+    pacing.wake = Instant::never();
+    return;
+  }
+  // A quarter of the timeout for the packets between two that ask anyway.
+  const Duration frame_time = transmission_time(Bytes(state_->pairs[row_].mtu()), rate);
+  crawls_ = frame_time * (4 * kAckInterval) > state_->pairs[row_].ack_timeout_span();
 }
 
-bool TransmitTurn::pace_allows() {
-  if (!is_open_) open();
+bool TransmitTurn::is_due() {
   Pacing& pacing = state_->pairs[row_].pacing;
-  if (!is_limited_ || pacing.next_send <= now_) {
+  if (pacing.next_send <= now_) {
     pacing.wake = Instant::never();
     return true;
   }
@@ -48,19 +53,16 @@ bool TransmitTurn::pace_allows() {
   return false;
 }
 
-void TransmitTurn::take_data() {
-  const Bytes size(static_cast<std::int64_t>(frame().size()));
-  take();
-  sent_ += size;
+void TransmitTurn::space(Bytes frame) {
   Pacing& pacing = state_->pairs[row_].pacing;
-  if (is_limited_) pacing.next_send = pacing.next_send + transmission_time(size, pacing.rate);
+  pacing.next_send = pacing.next_send + transmission_time(frame, pacing.rate);
 }
 
 void TransmitTurn::end(bool idle) {
   if (!is_open_) return;
   state_->pairs[row_].pacing.was_idle = idle;
-  if (sent_.is_zero()) return;
-  std::visit([&](auto& controller) { controller.on_bytes_sent(now_, sent_); },
+  if (sent_ == 0) return;
+  std::visit([&](auto& controller) { controller.on_bytes_sent(now_, Bytes(sent_)); },
              *state_->pairs.path(row_).controller);
 }
 

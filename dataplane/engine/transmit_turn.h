@@ -20,11 +20,18 @@ class TransmitTurn {
   void take() { ++count_; }
 
   // Whether a frame of data may leave now. If not, the turn has noted when.
-  bool pace_allows();
+  bool pace_allows() {
+    if (!is_open_) open();
+    return !is_limited_ || is_due();
+  }
   // Like take(); the frame is data, and the pace counts it.
-  void take_data();
-  // What a full packet takes at the controller's rate; zero if the port alone paces it.
-  Duration frame_time() const { return frame_time_; }
+  void take_data() {
+    sent_ += static_cast<std::int64_t>(frame().size());
+    if (is_limited_) space(Bytes(static_cast<std::int64_t>(frame().size())));
+    take();
+  }
+  // So slow that acknowledgements must be asked for packet by packet, or the timeout passes between them.
+  bool crawls() const { return crawls_; }
   // Unacknowledged bytes the controller allows; empty: no limit. Valid once pace_allows() was called.
   const std::optional<Bytes>& window() const { return window_; }
   // Tells the controller what left. `idle`: nothing more to send, so the past gives no credit later.
@@ -32,6 +39,8 @@ class TransmitTurn {
 
  private:
   void open();
+  bool is_due();
+  void space(Bytes frame);
 
   EndpointState* state_;
   std::uint32_t row_;
@@ -40,8 +49,8 @@ class TransmitTurn {
   std::size_t count_ = 0;
   bool is_open_ = false;
   bool is_limited_ = false;  // below line rate: the port alone does not pace it
-  Duration frame_time_;
-  Bytes sent_;
+  bool crawls_ = false;
+  std::int64_t sent_ = 0;  // bytes
   std::optional<Bytes> window_;
 };
 

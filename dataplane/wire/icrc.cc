@@ -41,14 +41,6 @@ const Contributions kContributions;
 
 }  // namespace
 
-std::uint32_t load_icrc(ConstBytes b, std::size_t at) {
-  return std::uint32_t{load8(b, at)} | std::uint32_t{load8(b, at + 1)} << 8 |
-         std::uint32_t{load8(b, at + 2)} << 16 | std::uint32_t{load8(b, at + 3)} << 24;
-}
-void store_icrc(MutableBytes b, std::size_t at, std::uint32_t icrc) {
-  for (std::size_t i = 0; i < kIcrcSize; ++i) store8(b, at + i, icrc >> (8 * i));
-}
-
 std::uint32_t icrc_of(ConstBytes packet, NetworkHeader network, std::size_t transport) {
   // The longest IPv4 header, UDP, BTH; behind them the rest of a short packet, so that it takes one pass.
   constexpr std::size_t kMaxHeaders = 60 + 8 + kBthSize;

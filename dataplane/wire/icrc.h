@@ -23,8 +23,12 @@ enum class NetworkHeader : std::uint8_t { ipv4, ipv6, grh };
 std::uint32_t icrc_of(ConstBytes packet, NetworkHeader network, std::size_t transport);
 
 // The value in the four bytes on the wire.
-std::uint32_t load_icrc(ConstBytes bytes, std::size_t at);
-void store_icrc(MutableBytes bytes, std::size_t at, std::uint32_t icrc);
+inline std::uint32_t load_icrc(ConstBytes bytes, std::size_t at) {
+  return __builtin_bswap32(load32(bytes, at));
+}
+inline void store_icrc(MutableBytes bytes, std::size_t at, std::uint32_t icrc) {
+  store32(bytes, at, __builtin_bswap32(icrc));
+}
 
 // The part of the ICRC that is constant for a queue pair, folded once: addresses, protocol, flags, ports. Per
 // packet only the lengths and the IPv4 id are added (six table look-ups), then BTH and payload follow.

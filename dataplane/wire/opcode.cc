@@ -111,26 +111,20 @@ constexpr std::array<OpcodeInfo, 256> make_table() {
       make(Service::cnp, Row{0x01, "CNP", O::congestion_notification, true, true, false, kCnpReserved});
   return table;
 }
-constexpr std::array<OpcodeInfo, 256> kTable = make_table();
-
 }  // namespace
+
+constinit const std::array<OpcodeInfo, 256> kOpcodes = make_table();
 
 std::string_view to_text(Service service) {
   constexpr std::array<std::string_view, 6> names{"RC", "UC", "RD", "UD", "CNP", "XRC"};
   return names[static_cast<std::size_t>(service)];
 }
 
-const OpcodeInfo& info_of(std::uint8_t opcode) { return kTable[opcode]; }
-
 std::size_t size_of(Extended header) { return kSizes[static_cast<std::size_t>(__builtin_ctz(header))]; }
 
 std::size_t OpcodeInfo::offset_of(Extended header) const {
   ROCETUNE_ASSERT(has(header));
   return total_size(static_cast<std::uint16_t>(extended & (header - 1)));
-}
-
-bool OpcodeInfo::is_request() const {
-  return is_valid() && !is_response(operation) && operation != Operation::congestion_notification;
 }
 
 }  // namespace rocetune::wire

@@ -58,7 +58,10 @@ struct OpcodeInfo {
   // Where `header` begins, counted from the end of the BTH; has(header) must hold.
   std::size_t offset_of(Extended header) const;
   // Flows from requester to responder.
-  bool is_request() const;
+  bool is_request() const {
+    return is_valid() && operation != Operation::read_response && operation != Operation::acknowledge &&
+           operation != Operation::atomic_acknowledge && operation != Operation::congestion_notification;
+  }
   bool is_read_response() const { return operation == Operation::read_response; }
 };
 
@@ -74,7 +77,8 @@ constexpr std::uint8_t kRcSendFirst = 0x00, kRcSendMiddle = 0x01, kRcSendLast = 
 }  // namespace opcode
 
 // One row for each of the 256 values.
-const OpcodeInfo& info_of(std::uint8_t opcode);
+extern const std::array<OpcodeInfo, 256> kOpcodes;
+inline const OpcodeInfo& info_of(std::uint8_t opcode) { return kOpcodes[opcode]; }
 // Size in bytes of one extended header.
 std::size_t size_of(Extended header);
 
