@@ -2,6 +2,8 @@
 
 #include <atomic>
 
+#include "congestion/units.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -65,6 +67,11 @@ std::uint32_t by_tables(std::uint32_t state, ConstBytes bytes) {
   return state;
 }
 
+std::uint32_t copy_by_tables(std::uint32_t state, std::byte* to, ConstBytes from) {
+  std::memcpy(to, from.data(), from.size());
+  return by_tables(state, from);
+}
+
 #if defined(__x86_64__)
 
 // x^n mod P, bit-reflected into 32 bits.
@@ -103,8 +110,18 @@ consteval std::uint64_t barrett_quotient() {
 
 #define ROCETUNE_PCLMUL __attribute__((target("pclmul,sse4.1"), always_inline)) inline
 
-ROCETUNE_PCLMUL __m128i load128(const std::byte* p) {
-  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+// Both ways in one: only reading, and copying what is read to a place `away` bytes from it. The
+// multiplications take longer than the stores, which then cost nothing.
+template <bool kCopies>
+ROCETUNE_PCLMUL __m128i load128(const std::byte* p, [[maybe_unused]] std::ptrdiff_t away) {
+  const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  if constexpr (kCopies) _mm_storeu_si128(reinterpret_cast<__m128i*>(const_cast<std::byte*>(p) + away), x);
+  return x;
+}
+template <bool kCopies>
+std::uint32_t rest_by_tables(std::uint32_t state, const std::byte* p, std::ptrdiff_t away, std::size_t left) {
+  if constexpr (kCopies) return copy_by_tables(state, const_cast<std::byte*>(p) + away, {p, left});
+  return by_tables(state, {p, left});
 }
 ROCETUNE_PCLMUL __m128i folded(__m128i lane, __m128i constants, __m128i next) {
   const __m128i low = _mm_clmulepi64_si128(lane, constants, 0x00);
@@ -129,39 +146,53 @@ ROCETUNE_PCLMUL std::uint32_t reduced(__m128i x) {
 }
 
 // What is left behind the wide loops: whole 16-byte blocks, then the last bytes by table.
-ROCETUNE_PCLMUL std::uint32_t finished(__m128i x, const std::byte* p, std::size_t left) {
+template <bool kCopies>
+ROCETUNE_PCLMUL std::uint32_t finished(__m128i x, const std::byte* p, std::ptrdiff_t away, std::size_t left) {
   const __m128i by128 = _mm_set_epi64x(fold_high(128), fold_low(128));
-  for (; left >= 16; p += 16, left -= 16) x = folded(x, by128, load128(p));
-  return by_tables(reduced(x), {p, left});
+  for (; left >= 16; p += 16, left -= 16) x = folded(x, by128, load128<kCopies>(p, away));
+  return rest_by_tables<kCopies>(reduced(x), p, away, left);
 }
 
-__attribute__((target("pclmul,sse4.1"))) std::uint32_t by_pclmul(std::uint32_t state, ConstBytes bytes) {
-  const std::byte* p = bytes.data();
-  std::size_t left = bytes.size();
-  if (left < 32) return by_tables(state, bytes);
-  __m128i x0 = _mm_xor_si128(load128(p), _mm_cvtsi32_si128(static_cast<int>(state)));
-  if (left < 128) return finished(x0, p + 16, left - 16);
-  __m128i x1 = load128(p + 16);
-  __m128i x2 = load128(p + 32);
-  __m128i x3 = load128(p + 48);
+template <bool kCopies>
+ROCETUNE_PCLMUL std::uint32_t pass_by_pclmul(std::uint32_t state, const std::byte* p, std::ptrdiff_t away,
+                                             std::size_t left) {
+  if (left < 32) return rest_by_tables<kCopies>(state, p, away, left);
+  __m128i x0 = _mm_xor_si128(load128<kCopies>(p, away), _mm_cvtsi32_si128(static_cast<int>(state)));
+  if (left < 128) return finished<kCopies>(x0, p + 16, away, left - 16);
+  __m128i x1 = load128<kCopies>(p + 16, away);
+  __m128i x2 = load128<kCopies>(p + 32, away);
+  __m128i x3 = load128<kCopies>(p + 48, away);
   const __m128i by512 = _mm_set_epi64x(fold_high(512), fold_low(512));
   for (p += 64, left -= 64; left >= 64; p += 64, left -= 64) {
-    x0 = folded(x0, by512, load128(p));
-    x1 = folded(x1, by512, load128(p + 16));
-    x2 = folded(x2, by512, load128(p + 32));
-    x3 = folded(x3, by512, load128(p + 48));
+    x0 = folded(x0, by512, load128<kCopies>(p, away));
+    x1 = folded(x1, by512, load128<kCopies>(p + 16, away));
+    x2 = folded(x2, by512, load128<kCopies>(p + 32, away));
+    x3 = folded(x3, by512, load128<kCopies>(p + 48, away));
   }
   const __m128i by128 = _mm_set_epi64x(fold_high(128), fold_low(128));
   x1 = folded(x0, by128, x1);
   x2 = folded(x1, by128, x2);
   x3 = folded(x2, by128, x3);
-  return finished(x3, p, left);
+  return finished<kCopies>(x3, p, away, left);
+}
+
+__attribute__((target("pclmul,sse4.1"))) std::uint32_t by_pclmul(std::uint32_t state, ConstBytes bytes) {
+  return pass_by_pclmul<false>(state, bytes.data(), 0, bytes.size());
+}
+__attribute__((target("pclmul,sse4.1"))) std::uint32_t copy_by_pclmul(std::uint32_t state, std::byte* to,
+                                                                      ConstBytes from) {
+  return pass_by_pclmul<true>(state, from.data(), to - from.data(), from.size());
 }
 
 #define ROCETUNE_VPCLMUL __attribute__((target("vpclmulqdq,avx2,pclmul,sse4.1"), always_inline)) inline
 
-ROCETUNE_VPCLMUL __m256i load256(const std::byte* p) {
-  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+template <bool kCopies>
+ROCETUNE_VPCLMUL __m256i load256(const std::byte* p, [[maybe_unused]] std::ptrdiff_t away) {
+  const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  if constexpr (kCopies) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(const_cast<std::byte*>(p) + away), x);
+  }
+  return x;
 }
 ROCETUNE_VPCLMUL __m256i folded(__m256i lanes, __m256i constants, __m256i next) {
   const __m256i low = _mm256_clmulepi64_epi128(lanes, constants, 0x00);
@@ -169,22 +200,21 @@ ROCETUNE_VPCLMUL __m256i folded(__m256i lanes, __m256i constants, __m256i next) 
   return _mm256_xor_si256(_mm256_xor_si256(low, high), next);
 }
 
-__attribute__((target("vpclmulqdq,avx2,pclmul,sse4.1"))) std::uint32_t by_vpclmul(std::uint32_t state,
-                                                                                  ConstBytes bytes) {
-  const std::byte* p = bytes.data();
-  std::size_t left = bytes.size();
-  if (left < 256) return by_pclmul(state, bytes);
-  __m256i x0 =
-      _mm256_xor_si256(load256(p), _mm256_zextsi128_si256(_mm_cvtsi32_si128(static_cast<int>(state))));
-  __m256i x1 = load256(p + 32);
-  __m256i x2 = load256(p + 64);
-  __m256i x3 = load256(p + 96);
+template <bool kCopies>
+ROCETUNE_VPCLMUL std::uint32_t pass_by_vpclmul(std::uint32_t state, const std::byte* p, std::ptrdiff_t away,
+                                               std::size_t left) {
+  if (left < 256) return pass_by_pclmul<kCopies>(state, p, away, left);
+  __m256i x0 = _mm256_xor_si256(load256<kCopies>(p, away),
+                                _mm256_zextsi128_si256(_mm_cvtsi32_si128(static_cast<int>(state))));
+  __m256i x1 = load256<kCopies>(p + 32, away);
+  __m256i x2 = load256<kCopies>(p + 64, away);
+  __m256i x3 = load256<kCopies>(p + 96, away);
   const __m256i by1024 = _mm256_broadcastsi128_si256(_mm_set_epi64x(fold_high(1024), fold_low(1024)));
   for (p += 128, left -= 128; left >= 128; p += 128, left -= 128) {
-    x0 = folded(x0, by1024, load256(p));
-    x1 = folded(x1, by1024, load256(p + 32));
-    x2 = folded(x2, by1024, load256(p + 64));
-    x3 = folded(x3, by1024, load256(p + 96));
+    x0 = folded(x0, by1024, load256<kCopies>(p, away));
+    x1 = folded(x1, by1024, load256<kCopies>(p + 32, away));
+    x2 = folded(x2, by1024, load256<kCopies>(p + 64, away));
+    x3 = folded(x3, by1024, load256<kCopies>(p + 96, away));
   }
   const __m256i by256 = _mm256_broadcastsi128_si256(_mm_set_epi64x(fold_high(256), fold_low(256)));
   x1 = folded(x0, by256, x1);
@@ -192,7 +222,17 @@ __attribute__((target("vpclmulqdq,avx2,pclmul,sse4.1"))) std::uint32_t by_vpclmu
   x3 = folded(x2, by256, x3);
   const __m128i by128 = _mm_set_epi64x(fold_high(128), fold_low(128));
   const __m128i x = folded(_mm256_castsi256_si128(x3), by128, _mm256_extracti128_si256(x3, 1));
-  return finished(x, p, left);
+  return finished<kCopies>(x, p, away, left);
+}
+
+__attribute__((target("vpclmulqdq,avx2,pclmul,sse4.1"))) std::uint32_t by_vpclmul(std::uint32_t state,
+                                                                                  ConstBytes bytes) {
+  return pass_by_vpclmul<false>(state, bytes.data(), 0, bytes.size());
+}
+__attribute__((target("vpclmulqdq,avx2,pclmul,sse4.1"))) std::uint32_t copy_by_vpclmul(std::uint32_t state,
+                                                                                       std::byte* to,
+                                                                                       ConstBytes from) {
+  return pass_by_vpclmul<true>(state, from.data(), to - from.data(), from.size());
 }
 
 bool has_pclmul() { return __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1"); }
@@ -203,10 +243,10 @@ bool has_vpclmul() {
 
 std::span<const Crc32Method> methods() {
   static const std::array list {
-    Crc32Method{"tables", true, &by_tables},
+    Crc32Method{"tables", true, &by_tables, &copy_by_tables},
 #if defined(__x86_64__)
-        Crc32Method{"pclmulqdq", has_pclmul(), &by_pclmul},
-        Crc32Method{"vpclmulqdq", has_vpclmul(), &by_vpclmul},
+        Crc32Method{"pclmulqdq", has_pclmul(), &by_pclmul, &copy_by_pclmul},
+        Crc32Method{"vpclmulqdq", has_vpclmul(), &by_vpclmul, &copy_by_vpclmul},
 #endif
   };
   return list;
@@ -221,13 +261,21 @@ const Crc32Method& best_method() {
 }
 
 using Extend = std::uint32_t (*)(std::uint32_t, ConstBytes);
+using Copy = std::uint32_t (*)(std::uint32_t, std::byte*, ConstBytes);
 std::uint32_t choose_and_extend(std::uint32_t state, ConstBytes bytes);
+std::uint32_t choose_and_copy(std::uint32_t state, std::byte* to, ConstBytes from);
 // Constant-initialised, so that it also works while other files' statics are being made.
 constinit std::atomic<Extend> chosen{&choose_and_extend};
+constinit std::atomic<Copy> chosen_copy{&choose_and_copy};
 std::uint32_t choose_and_extend(std::uint32_t state, ConstBytes bytes) {
   const Extend best = best_method().extend;
   chosen.store(best, std::memory_order_relaxed);
   return best(state, bytes);
+}
+std::uint32_t choose_and_copy(std::uint32_t state, std::byte* to, ConstBytes from) {
+  const Copy best = best_method().copy;
+  chosen_copy.store(best, std::memory_order_relaxed);
+  return best(state, to, from);
 }
 
 }  // namespace
@@ -237,6 +285,11 @@ std::uint32_t crc32_extend(std::uint32_t state, ConstBytes bytes) {
 }
 std::uint32_t crc32_extend(std::uint32_t state, const std::array<std::uint32_t, 3>& words) {
   return of_word(words[0] ^ state, 8) ^ of_word(words[1], 4) ^ of_word(words[2], 0);
+}
+
+std::uint32_t crc32_copy(std::uint32_t state, MutableBytes to, ConstBytes from) {
+  ROCETUNE_ASSERT(to.size() >= from.size());
+  return chosen_copy.load(std::memory_order_relaxed)(state, to.data(), from);
 }
 
 std::span<const Crc32Method> crc32_methods() { return methods(); }

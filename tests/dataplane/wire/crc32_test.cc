@@ -43,6 +43,10 @@ TEST(Crc32, AllMethodsAgreeOnEveryLengthAndAlignment) {
     for (const Crc32Method& method : crc32_methods()) {
       if (!method.usable) continue;
       ASSERT_EQ(method.extend(state, piece), expected) << method.name << " " << length;
+      std::vector<std::byte> copied(piece.size() + 1, std::byte{0x77});
+      ASSERT_EQ(method.copy(state, copied.data(), piece), expected) << method.name << " " << length;
+      ASSERT_TRUE(std::equal(piece.begin(), piece.end(), copied.begin())) << method.name << " " << length;
+      ASSERT_EQ(copied.back(), std::byte{0x77}) << method.name << " " << length;
     }
   }
 }
