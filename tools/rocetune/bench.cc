@@ -32,7 +32,8 @@ Expected<dpdk::Port*> open_port(const BenchCommand& command) {
                         .largest_frame = kLargestFrame});
 }
 
-pattern::Party party_of(const BenchCommand& command, dpdk::Port& port, const TickClock& clock) {
+pattern::Party party_of(const BenchCommand& command, dpdk::Port& port, const TickClock& clock,
+                        soft::HandOff& hand_off) {
   const port::Capabilities& capabilities = port.queue(0).capabilities();
   pattern::Party party;
   party.options = {
@@ -78,7 +79,8 @@ ExitCode run_bench(const BenchCommand& command) {
   const auto port = open_port(command);
   if (!port) return exit_code_of(port.error());
   const TickClock clock;
-  const pattern::Party party = party_of(command, **port, clock);
+  soft::HandOff hand_off(command.plan.shards);
+  const pattern::Party party = party_of(command, **port, clock, hand_off);
   auto result = run_side(command, party);
   const port::Capabilities& capabilities = (*port)->queue(0).capabilities();
   if (result) {

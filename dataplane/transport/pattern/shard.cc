@@ -98,6 +98,7 @@ SideResult Shard::counts() const {
   }
   out.port_drops = nonzero(port_counters(), {"received_frames", "received_bytes", "sent_frames", "sent_bytes",
                                              "no_transmit_buffer"});
+  if (worker.hand_off_full != 0) out.port_drops.emplace("hand_off_full", worker.hand_off_full);
   out.faults = nonzero(fault_counters(), {"frames"});
   out.pauses = worker.pauses;
   out.paused_s = worker.paused.seconds();

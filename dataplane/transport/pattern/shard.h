@@ -20,6 +20,7 @@ struct ShardOptions {
   ControllerChoice controller;
   port::FaultPlan faults;
   std::uint32_t shards = 1;
+  soft::HandOff* hand_off = nullptr;  // of all shards; none if there is only one
 };
 
 class Shard {
@@ -61,7 +62,9 @@ class ShardOn final : public Shard {
       : Shard(options, index, queue_pairs, requests),
         queue_(queue),
         injector_(queue, seeded(options.faults, index)),
-        worker_(injector_, *endpoint_, memory_, neighbours_, clock) {}
+        worker_(injector_, *endpoint_, memory_, neighbours_, clock) {
+    if (options.hand_off != nullptr) worker_.join(*options.hand_off, index);
+  }
   soft::Driver& driver() override { return worker_; }
 
  private:

@@ -16,6 +16,7 @@
 #include "dataplane/port/neighbours.h"
 #include "dataplane/port/packet_port.h"
 #include "dataplane/transport/soft/frame_writer.h"
+#include "dataplane/transport/soft/hand_off.h"
 
 namespace rocetune::soft {
 
@@ -24,6 +25,8 @@ struct WorkerCounters {
   std::uint64_t busy_turns = 0;  // with at least one frame in or out
   std::uint64_t neighbour_frames = 0;
   std::uint64_t neighbour_answers = 0;
+  std::uint64_t handed_over = 0;    // frames of other shards, passed on to them
+  std::uint64_t hand_off_full = 0;  // likewise, but dropped: the other does not keep up
   std::uint64_t pauses = 0;  // times that this thread lost its core, as far as the gaps between turns tell
   Duration paused;           // how long, together
 };
@@ -58,6 +61,12 @@ class Worker final : public Driver {
         neighbours_(neighbours),
         clock_(clock),
         last_turn_(clock.now()) {}
+  // One of several: frames of others go to them, and theirs for us come from them. `hand_off` must outlive
+  // the worker.
+  void join(HandOff& hand_off, std::uint32_t shard) {
+    hand_off_ = &hand_off;
+    shard_ = shard;
+  }
   ~Worker() { port_.discard(std::span(spare_).first(spare_count_)); }
 
   Instant receive() override {
@@ -70,6 +79,7 @@ class Worker final : public Driver {
       ++counters_.busy_turns;
       take(now, std::span(received_).first(count));
     }
+    if (hand_off_ != nullptr) take_over(now);
     if (endpoint_.next_timeout() <= now) endpoint_.on_timeout(now);
     return now;
   }
@@ -110,7 +120,8 @@ class Worker final : public Driver {
     endpoint_.on_pause();
   }
 
-  void take(Instant now, std::span<const port::ReceivedFrame> frames) {
+  void take(Instant now, std::span<port::ReceivedFrame> frames) {
+    if (hand_off_ != nullptr) frames = pass_on(frames);
     std::size_t kept = 0;
     for (const port::ReceivedFrame& frame : frames) {
       if (port::Neighbours::concerns(frame.bytes)) [[unlikely]] {
@@ -121,6 +132,31 @@ class Worker final : public Driver {
     }
     endpoint_.on_frames(now, std::span(to_endpoint_).first(kept));
     port_.release(frames);
+  }
+
+  // Gives other shards' frames to them; what is left moves to the front.
+  std::span<port::ReceivedFrame> pass_on(std::span<port::ReceivedFrame> frames) {
+    std::size_t kept = 0;
+    for (const port::ReceivedFrame& frame : frames) {
+      const std::uint32_t owner = hand_off_->owner_of(frame.bytes, shard_);
+      if (owner == shard_) {
+        frames[kept++] = frame;
+      } else if (hand_off_->give(shard_, owner, frame)) {
+        ++counters_.handed_over;
+      } else {
+        ++counters_.hand_off_full;
+        port_.release({&frame, 1});
+      }
+    }
+    return frames.first(kept);
+  }
+
+  void take_over(Instant now) {
+    const std::size_t count = hand_off_->take(shard_, received_);
+    if (count == 0) return;
+    for (std::size_t i = 0; i < count; ++i) to_endpoint_[i].bytes = received_[i].bytes;
+    endpoint_.on_frames(now, std::span(to_endpoint_).first(count));
+    port_.release(std::span(received_).first(count));
   }
 
   void answer(Instant now, wire::ConstBytes frame) {
@@ -143,6 +179,8 @@ class Worker final : public Driver {
   const engine::HostMemory& memory_;
   port::Neighbours& neighbours_;
   const TickClock& clock_;
+  HandOff* hand_off_ = nullptr;  // none: the only shard
+  std::uint32_t shard_ = 0;
   Instant last_turn_;
   std::array<port::ReceivedFrame, kBurst> received_;
   std::array<engine::ReceivedFrame, kBurst> to_endpoint_;
