@@ -2,11 +2,11 @@
 // sealed (headers, payload and ICRC are written to the "wire") and validated on the other side, as over a
 // port.
 #include <benchmark/benchmark.h>
-#include <fmt/core.h>
 
-#include <cstdio>
+#include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <fstream>
-#include <string>
 #include <vector>
 
 #include "dataplane/engine/endpoint.h"
@@ -167,6 +167,42 @@ void BM_Write1MiBDcqcn(benchmark::State& state) {
   run_writes(state, 1, 0, 1 << 20, static_cast<PathMtu>(state.range(0)), Kind::dcqcn);
 }
 BENCHMARK(BM_Write1MiBDcqcn)->ArgName("mtu")->Arg(1024)->Arg(4096);
+
+// Resident memory of this process. Unit: bytes.
+std::int64_t resident() {
+  std::ifstream file("/proc/self/statm");
+  std::int64_t size = 0;
+  std::int64_t pages = 0;
+  file >> size >> pages;
+  return pages * 4096;
+}
+
+// What an endpoint of 100 000 connected, idle queue pairs holds, its shared pools and one READ or atomic
+// granted to each included.
+void BM_IdleMemory(benchmark::State& state) {
+  constexpr std::uint32_t kPairs = 100'000;
+  EndpointOptions options;
+  options.queue_pairs = kPairs;
+  options.responder_resources = 2 * kPairs;
+  HostMemory memory(options.memory_regions);
+  std::int64_t grown = 0;
+  for (auto _ : state) {
+    const std::int64_t before = resident();
+    Endpoint endpoint(options, memory);
+    for (std::uint32_t i = 0; i < kPairs; ++i) {
+      const wire::Qpn qpn = endpoint.create({}).value();
+      const ConnectParameters p{
+          .path = {.source = wire::IpAddress::v4(1), .destination = wire::IpAddress::v4(2)},
+          .peer = wire::Qpn(i + 2),
+          .initiator_depth = 1,
+          .responder_resources = 1};
+      if (!endpoint.connect(qpn, p)) state.SkipWithError("cannot connect");
+    }
+    grown = std::max(grown, resident() - before);
+  }
+  state.counters["MB"] = static_cast<double>(grown) / 1e6;
+}
+BENCHMARK(BM_IdleMemory)->Iterations(1);
 
 }  // namespace
 

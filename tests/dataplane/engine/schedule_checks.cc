@@ -53,6 +53,12 @@ void Schedule::on_send_done(int index, const Completion& completion) {
   }
   Operation& operation = side.operations[side.next_done++];
   operation.is_done = true;
+  for (const auto& [leaves, frame] : side.ring) {
+    if (frame.payload.length > 0 && frame.payload.offset / kSlot == kSource + completion.work_id) {
+      return broken(fmt::format("side {}: request {} completes while its memory is referred to", index,
+                                completion.work_id));
+    }
+  }
   if (completion.status != CompletionStatus::success) return;
   operation.has_succeeded = true;
   if (operation.is_bad)
