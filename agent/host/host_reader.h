@@ -27,9 +27,13 @@ Expected<Host> read_host(const ReadOptions& options, const NicTable& nics);
 // The same from given sources, one network namespace.
 Host read_host_from(const HostFiles& files, const KernelAnswers& kernel, const NicTable& nics);
 
+// settings: without GID tables, which are hundreds of files and nothing that a knob sets.
+enum class PortDetail { everything, settings };
+
 // The ports of one namespace's view, sorted.
 std::vector<Port> read_ports(const HostFiles& files, const KernelAnswers& kernel, const NicTable& nics,
-                             const Observed<Lockdown>& lockdown, const std::vector<Bond>& bonds);
+                             const Observed<Lockdown>& lockdown, const std::vector<Bond>& bonds,
+                             PortDetail detail = PortDetail::everything);
 
 // By PCI address, then name; ports without one last.
 void sort_ports(std::vector<Port>& ports);

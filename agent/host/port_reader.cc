@@ -22,8 +22,8 @@ struct RdmaPlace {
 class PortReader {
  public:
   PortReader(const HostFiles& files, const KernelAnswers& kernel, const NicTable& nics,
-             const Observed<Lockdown>& lockdown, const std::vector<Bond>& bonds)
-      : files_(files), kernel_(kernel), nics_(nics), lockdown_(lockdown), bonds_(bonds) {
+             const Observed<Lockdown>& lockdown, const std::vector<Bond>& bonds, PortDetail detail)
+      : files_(files), kernel_(kernel), nics_(nics), lockdown_(lockdown), bonds_(bonds), detail_(detail) {
     for (const LinkEntry& link : *kernel.links) names_[link.index] = link.name;
     find_rdma_places();
     attachments_ = read_attachments(files, kernel);
@@ -68,6 +68,7 @@ class PortReader {
   const NicTable& nics_;
   const Observed<Lockdown>& lockdown_;
   const std::vector<Bond>& bonds_;
+  const PortDetail detail_;
   std::map<int, std::string> names_;
   std::vector<RdmaPlace> rdma_;
   Observed<std::map<int, Attachments>> attachments_ = not_read();
@@ -308,6 +309,9 @@ Observed<RdmaPort> PortReader::read_rdma(const LinkEntry& link, const NicRow& ro
     return absent("no RDMA device on this netdev");
   }
   RdmaPort out = read_rdma_port(files_, place->device, place->port);
+  if (detail_ == PortDetail::everything) {
+    out.gids = read_gids(files_, place->device, place->port, out.link_layer);
+  }
   out.driver = place->is_software ? nics_.named("rxe").rdma_driver : row.rdma_driver;
   out.active_mtu = roce_mtu_for(port.mtu);
   if (out.active_mtu) out.max_mtu = Bytes(4096);
@@ -383,9 +387,10 @@ void sort_ports(std::vector<Port>& ports) {
 }
 
 std::vector<Port> read_ports(const HostFiles& files, const KernelAnswers& kernel, const NicTable& nics,
-                             const Observed<Lockdown>& lockdown, const std::vector<Bond>& bonds) {
+                             const Observed<Lockdown>& lockdown, const std::vector<Bond>& bonds,
+                             PortDetail detail) {
   if (!kernel.links) return {};
-  std::vector<Port> out = PortReader(files, kernel, nics, lockdown, bonds).read();
+  std::vector<Port> out = PortReader(files, kernel, nics, lockdown, bonds, detail).read();
   sort_ports(out);
   return out;
 }

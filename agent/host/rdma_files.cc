@@ -32,26 +32,6 @@ GidType gid_type_of(const std::string& text, LinkLayer layer) {
   return GidType::unknown;
 }
 
-std::vector<Gid> read_gids(const HostFiles& files, const std::string& port_path, LinkLayer layer) {
-  std::vector<Gid> out;
-  const auto slots = files.names(port_path + "/gids");
-  if (!slots) return out;
-  for (const std::string& slot : *slots) {
-    int index = 0;
-    const auto [rest, error] = std::from_chars(slot.data(), slot.data() + slot.size(), index);
-    const auto address = files.attribute(fmt::format("{}/gids/{}", port_path, slot));
-    if (error != std::errc() || !address || *address == kEmptyGid) continue;
-    Gid gid{.index = index, .type = GidType::unknown, .address = *address, .netdev = std::nullopt};
-    if (const auto type = files.attribute(fmt::format("{}/gid_attrs/types/{}", port_path, slot))) {
-      gid.type = gid_type_of(*type, layer);
-    }
-    gid.netdev = if_known(files.attribute(fmt::format("{}/gid_attrs/ndevs/{}", port_path, slot)));
-    out.push_back(std::move(gid));
-  }
-  std::sort(out.begin(), out.end(), [](const Gid& a, const Gid& b) { return a.index < b.index; });
-  return out;
-}
-
 // configfs shows rdma_cm's defaults only after somebody made a directory for the device; reading makes none.
 void read_cm_defaults(const HostFiles& files, RdmaPort& out) {
   if (!files.exists(kRdmaCm)) {
@@ -130,10 +110,30 @@ RdmaPort read_rdma_port(const HostFiles& files, const std::string& device, int p
   out.system_image_guid = if_known(files.attribute(device_path + "/sys_image_guid"));
   out.firmware = if_known(files.attribute(device_path + "/fw_ver"));
   if (out.firmware && out.firmware->empty()) out.firmware.reset();
-  out.gids = read_gids(files, port_path, out.link_layer);
   out.counter_lifespan_ms = observed(files.integer(port_path + "/hw_counters/lifespan"));
   read_cm_defaults(files, out);
   out.global_traffic_class = read_global_traffic_class(files, device, port);
+  return out;
+}
+
+std::vector<Gid> read_gids(const HostFiles& files, const std::string& device, int port, LinkLayer layer) {
+  const std::string port_path = fmt::format("{}/{}/ports/{}", kClass, device, port);
+  std::vector<Gid> out;
+  const auto slots = files.names(port_path + "/gids");
+  if (!slots) return out;
+  for (const std::string& slot : *slots) {
+    int index = 0;
+    const auto [rest, error] = std::from_chars(slot.data(), slot.data() + slot.size(), index);
+    const auto address = files.attribute(fmt::format("{}/gids/{}", port_path, slot));
+    if (error != std::errc() || !address || *address == kEmptyGid) continue;
+    Gid gid{.index = index, .type = GidType::unknown, .address = *address, .netdev = std::nullopt};
+    if (const auto type = files.attribute(fmt::format("{}/gid_attrs/types/{}", port_path, slot))) {
+      gid.type = gid_type_of(*type, layer);
+    }
+    gid.netdev = if_known(files.attribute(fmt::format("{}/gid_attrs/ndevs/{}", port_path, slot)));
+    out.push_back(std::move(gid));
+  }
+  std::sort(out.begin(), out.end(), [](const Gid& a, const Gid& b) { return a.index < b.index; });
   return out;
 }
 

@@ -13,8 +13,10 @@ namespace rocetune::host {
 Expected<std::vector<std::string>> rdma_device_names(const HostFiles& files);
 // Ports of a device: 1 and up.
 std::vector<int> rdma_port_numbers(const HostFiles& files, const std::string& device);
-// All that files say about one port; active_mtu is not among it (see roce_mtu_for).
+// All that files say about one port but its GIDs; active_mtu is not among it (see roce_mtu_for).
 RdmaPort read_rdma_port(const HostFiles& files, const std::string& device, int port);
+// Its GID table without empty entries. 256 files on mlx5.
+std::vector<Gid> read_gids(const HostFiles& files, const std::string& device, int port, LinkLayer layer);
 // Whether it is a software device (rdma_rxe), which names the netdev it stands on in an attribute of its own.
 bool is_software_rdma(const HostFiles& files, const std::string& device);
 

@@ -67,15 +67,17 @@ bool has_all(const host::Host& host, const std::vector<std::string>& ports) {
 
 }  // namespace
 
-// Our own network namespace, without owners, GPUs and the survey of other namespaces. A port that is not
-// there may be in another namespace: then everything is read.
+// Our own network namespace, without owners, GPUs, GIDs and the survey of other namespaces. A port that is
+// not there may be in another namespace: then everything is read.
 Expected<host::Host> LiveHost::look(const std::vector<std::string>& ports) {
   const host::HostFiles files(root_);
   host::Host out;
   out.lockdown = host::read_lockdown(files);
   out.bonds = host::read_bonds(files);
   const host::KernelAnswers kernel = host::ask_kernel();
-  if (kernel.links) out.ports = host::read_ports(files, kernel, nics_, out.lockdown, out.bonds);
+  if (kernel.links) {
+    out.ports = host::read_ports(files, kernel, nics_, out.lockdown, out.bonds, host::PortDetail::settings);
+  }
   return has_all(out, ports) ? Expected<host::Host>(std::move(out)) : observe();
 }
 

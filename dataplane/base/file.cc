@@ -13,6 +13,12 @@
 #include "dataplane/base/durable.h"
 
 namespace rocetune {
+namespace {
+
+// More than sysfs gives of an attribute (a page), and few calls for a seq_file (/proc/net).
+constexpr std::size_t kChunk = 16 << 10;
+
+}  // namespace
 
 Descriptor::~Descriptor() {
   if (fd_ >= 0) ::close(fd_);
@@ -22,28 +28,29 @@ Expected<std::string> read_file(const std::string& path, Bytes limit) {
   const Descriptor file(retry_interrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
   if (!file.is_open()) return fail_os(errno, "cannot open {}", path);
   std::string out;
-  std::size_t used = 0;
   while (true) {
-    // 64 KiB at once: a seq_file (ethtool-like debugfs, /proc/net) then needs few calls, an attribute one.
-    if (out.size() - used < 4096) out.resize(std::max<std::size_t>(64 << 10, out.size() * 2));
-    const ssize_t n =
-        retry_interrupted([&] { return ::read(file.fd(), out.data() + used, out.size() - used); });
+    char chunk[kChunk];
+    const ssize_t n = retry_interrupted([&] { return ::read(file.fd(), chunk, sizeof chunk); });
     if (n < 0) return fail_os(errno, "cannot read {}", path);
     if (n == 0) break;
-    used += static_cast<std::size_t>(n);
-    if (std::cmp_greater(used, limit.count())) {
+    out.append(chunk, static_cast<std::size_t>(n));
+    if (std::cmp_greater(out.size(), limit.count())) {
       return fail_os(EFBIG, "{} is larger than {}", path, to_text(limit));
     }
   }
-  out.resize(used);
   return out;
 }
 
 Expected<std::string> read_attribute(const std::string& path) {
-  return read_file(path).map([](std::string text) {
-    text.erase(text.find_last_not_of(" \t\r\n") + 1);  // npos + 1 is 0: all blank
-    return text;
-  });
+  const Descriptor file(retry_interrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
+  if (!file.is_open()) return fail_os(errno, "cannot open {}", path);
+  char chunk[kChunk];
+  const ssize_t n = retry_interrupted([&] { return ::read(file.fd(), chunk, sizeof chunk); });
+  if (n < 0) return fail_os(errno, "cannot read {}", path);
+  if (n == sizeof chunk) return fail_os(EFBIG, "{} is no attribute: larger than a page", path);
+  std::string_view text(chunk, static_cast<std::size_t>(n));
+  text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);  // npos + 1 is 0: all blank
+  return std::string(text);
 }
 
 Expected<> write_attribute(const std::string& path, std::string_view bytes) {

@@ -9,11 +9,12 @@
 #include "agent/diagnose/report_text.h"
 #include "dataplane/base/json_reader.h"
 #include "tests/agent/diagnose/host_builder.h"
+#include "tests/places.h"
 
 namespace rocetune::diagnose {
 namespace {
 
-constexpr const char* kGolden = ROCETUNE_SOURCE_ROOT "/tests/agent/diagnose/golden/";
+const std::string kGolden = source_root() + "/tests/agent/diagnose/golden/";
 
 // Compares with a kept file; ROCETUNE_UPDATE_GOLDEN=1 writes it: read the difference before you commit it.
 void expect_golden(const std::string& name, const std::string& text) {

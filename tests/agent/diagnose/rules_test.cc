@@ -7,6 +7,7 @@
 
 #include "agent/diagnose/rule_text.h"
 #include "tests/agent/diagnose/rule_fixtures.h"
+#include "tests/places.h"
 
 namespace rocetune::diagnose {
 namespace {
@@ -93,7 +94,7 @@ TEST(Rules, EveryRowIsDescribed) {
 }
 
 TEST(Rules, TheDocumentIsInStep) {
-  std::ifstream file(ROCETUNE_SOURCE_ROOT "/docs/rules.md");
+  std::ifstream file(source_root() + "/docs/rules.md");
   std::stringstream text;
   text << file.rdbuf();
   EXPECT_EQ(text.str(), rules_markdown()) << "write it anew: rocetune doctor --explain all > docs/rules.md";

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/places.h"
+
 namespace rocetune::host {
 namespace {
 
 TEST(Bonding, OnlyMembersOfTheActiveAggregatorCount) {
-  const HostFiles files(ROCETUNE_SOURCE_ROOT "/tests/fixtures/hosts/mlx5-bond");
+  const HostFiles files(source_root() + "/tests/fixtures/hosts/mlx5-bond");
   const auto bonds = read_bonds(files);
   ASSERT_EQ(bonds.size(), 1u);
   EXPECT_EQ(bonds[0].mode, "802.3ad");

@@ -6,6 +6,7 @@
 
 #include "agent/host/congestion_files.h"
 #include "agent/host/interfaces.h"
+#include "tests/places.h"
 
 namespace rocetune::host {
 namespace {
@@ -15,9 +16,7 @@ const NicTable& nics() {
   return kTable;
 }
 
-std::string fixture(const std::string& name) {
-  return std::string(ROCETUNE_SOURCE_ROOT "/tests/fixtures/hosts/") + name;
-}
+std::string fixture(const std::string& name) { return source_root() + "/tests/fixtures/hosts/" + name; }
 
 Host read(const std::string& name) {
   auto host = read_host({.root = fixture(name), .network_namespace = {}}, nics());
@@ -189,8 +188,7 @@ TEST(HostReader, HypervisorsAreNamed) {
 }
 
 TEST(HostReader, AFolderThatIsNoHostHasNoPortsAndSaysWhy) {
-  const auto host =
-      read_host({.root = ROCETUNE_SOURCE_ROOT "/tests/fixtures", .network_namespace = {}}, nics());
+  const auto host = read_host({.root = source_root() + "/tests/fixtures", .network_namespace = {}}, nics());
   ASSERT_TRUE(host);
   EXPECT_TRUE(host->ports.empty());
   EXPECT_NE(host->rdma_namespaces_exclusive.error().why.find("kernel.json"), std::string::npos);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/places.h"
+
 namespace rocetune::host {
 namespace {
 
@@ -29,23 +31,24 @@ TEST(RdmaRate, MayHaveADecimal) {
 }
 
 TEST(RdmaFiles, AKernelWithoutRdmaHasNoDevices) {
-  const HostFiles files(ROCETUNE_SOURCE_ROOT "/tests/fixtures/hosts/plain");
+  const HostFiles files(source_root() + "/tests/fixtures/hosts/plain");
   EXPECT_EQ(rdma_device_names(files), std::vector<std::string>{});
 }
 
 TEST(RdmaFiles, EmptyGidSlotsAreLeftOut) {
-  const HostFiles files(ROCETUNE_SOURCE_ROOT "/tests/fixtures/hosts/mlx5");
+  const HostFiles files(source_root() + "/tests/fixtures/hosts/mlx5");
   const RdmaPort port = read_rdma_port(files, "mlx5_0", 1);
-  ASSERT_EQ(port.gids.size(), 4u);
-  EXPECT_EQ(port.gids[3].type, GidType::roce_v2);
-  EXPECT_TRUE(port.gids[3].is_ipv4_mapped());
-  EXPECT_EQ(port.gids[3].netdev, "ens1f0np0");
+  const std::vector<Gid> gids = read_gids(files, "mlx5_0", 1, port.link_layer);
+  ASSERT_EQ(gids.size(), 4u);
+  EXPECT_EQ(gids[3].type, GidType::roce_v2);
+  EXPECT_TRUE(gids[3].is_ipv4_mapped());
+  EXPECT_EQ(gids[3].netdev, "ens1f0np0");
   EXPECT_EQ(port.state, "ACTIVE");
   EXPECT_EQ(port.counter_lifespan_ms, 10);
 }
 
 TEST(RdmaFiles, CmDefaultsAreReadOnlyWhereTheirDirectoryExists) {
-  const HostFiles files(ROCETUNE_SOURCE_ROOT "/tests/fixtures/hosts/mlx5");
+  const HostFiles files(source_root() + "/tests/fixtures/hosts/mlx5");
   EXPECT_EQ(read_rdma_port(files, "mlx5_0", 1).cm_default_tos, TosByte::from_wire(106));
   const auto other = read_rdma_port(files, "mlx5_1", 1).cm_default_tos;
   ASSERT_FALSE(other);

@@ -9,12 +9,13 @@
 #include "agent/host/rdma_netlink.h"
 #include "agent/host/route_netlink.h"
 #include "dataplane/base/file.h"
+#include "tests/places.h"
 
 namespace rocetune::host {
 namespace {
 
 std::string recorded(const std::string& name) {
-  return read_file(ROCETUNE_SOURCE_ROOT "/tests/fixtures/netlink/" + name).value();
+  return read_file(source_root() + "/tests/fixtures/netlink/" + name).value();
 }
 ByteSpan bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
 

@@ -7,12 +7,13 @@
 
 #include "agent/tune/history.h"
 #include "tests/agent/tune/bench.h"
+#include "tests/places.h"
 
 namespace rocetune::tune {
 namespace {
 
 void expect_golden(const std::string& name, const std::string& text) {
-  const std::string path = fmt::format("{}/tests/agent/tune/golden/{}", ROCETUNE_SOURCE_ROOT, name);
+  const std::string path = fmt::format("{}/tests/agent/tune/golden/{}", source_root(), name);
   if (std::getenv("ROCETUNE_UPDATE_GOLDEN") != nullptr) {
     std::ofstream(path) << text;
     return;

@@ -8,6 +8,8 @@
 #include <set>
 #include <sstream>
 
+#include "tests/places.h"
+
 namespace rocetune::dcqcn {
 namespace {
 
@@ -96,7 +98,7 @@ TEST(ParameterTable, BadValuesNameWhatIsAllowedAndChangeNothing) {
 
 // docs/congestion.md repeats the table for people; a changed default must change it there too.
 TEST(ParameterTable, TheDocumentationHasEveryRowAsItIs) {
-  std::ifstream file(ROCETUNE_SOURCE_ROOT "/docs/congestion.md");
+  std::ifstream file(source_root() + "/docs/congestion.md");
   std::stringstream document;
   document << file.rdbuf();
   for (const Parameter& row : parameter_table()) {

@@ -6,13 +6,15 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/places.h"
+
 namespace rocetune {
 namespace {
 
 namespace fs = std::filesystem;
 
 std::string source_text(const std::string& path) {
-  std::ifstream in(fs::path(ROCETUNE_SOURCE_ROOT) / "configs" / path, std::ios::binary);
+  std::ifstream in(fs::path(source_root()) / "configs" / path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 

@@ -7,13 +7,14 @@
 #include <fstream>
 
 #include "tests/dataplane/base/greeter.h"
+#include "tests/places.h"
 
 namespace rocetune {
 namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-const std::vector<std::string> kFakes{ROCETUNE_FAKE_PARTS};
+const std::vector<std::string> kFakes{test_build_folder()};
 
 TEST(OpenPart, CallsAcrossTheBorder) {
   const Expected<Greeter<part_name::friendly>*> part = open_part<Greeter<part_name::friendly>>(kFakes);

@@ -10,6 +10,7 @@
 
 #include "dataplane/base/json_reader.h"
 #include "dataplane/tap/capture_analysis.h"
+#include "tests/places.h"
 
 namespace rocetune::tap {
 namespace {
@@ -24,7 +25,7 @@ void PrintTo(const Case& c, std::ostream* out) { *out << c.capture; }
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
-  for (const auto& entry : fs::recursive_directory_iterator(ROCETUNE_SOURCE_ROOT "/tests/cases")) {
+  for (const auto& entry : fs::recursive_directory_iterator(source_root() + "/tests/cases")) {
     const fs::path& path = entry.path();
     if (path.extension() != ".pcap" && path.extension() != ".pcapng") continue;
     cases.push_back({path, path.parent_path() / "expect.json"});

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/places.h"
+
 namespace rocetune::host {
 namespace {
 
-const std::string kRoot = ROCETUNE_SOURCE_ROOT "/tests/fixtures/hosts/mlx5";
+const std::string kRoot = source_root() + "/tests/fixtures/hosts/mlx5";
 
 TEST(Affinity, NamesWhereANicAndAGpuMeet) {
   const auto affinity = read_affinity(kRoot, {{"ens1f0np0", "0000:3d:00.0"}},
