@@ -112,7 +112,7 @@ FAULTS = [
     Fault("MTU 1500", "MTU-1", ["mtu"], lambda nic: lab.ip(f"link set {nic.netdev} mtu 1500\n")),
     Fault("link-local GIDs only", "GID-1", ["gid"], plant_link_local),
     Fault("trust pcp", "MAP-1", ["map"], plant_trust_pcp),
-    Fault("lossless buffer under its headroom", "PFC-3", ["buffer", "pfc"], plant_small_buffer),
+    Fault("lossless buffer under its headroom", "PFC-3", ["buffer", "pfc", "mtu"], plant_small_buffer),
     Fault("CNP DSCP wrong", "MAP-2", ["np_cnp_dscp"], lambda nic: nic.set_cc_param("np_cnp_dscp", 46)),
     Fault("cc_params out of range", "ECN-5", ["rp_dce_tcp_g"], lambda nic: nic.set_cc_param("rp_dce_tcp_g", 2000)),
     Fault("watchdog off", "PFC-4", ["watchdog"],
