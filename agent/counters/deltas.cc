@@ -94,7 +94,7 @@ class PortDiffer {
     const auto divisor = static_cast<std::uint64_t>(now.row->divide_by);
     auto most = most_within(definition.unit, *elapsed, speed_);
     if (most && *most <= std::numeric_limits<std::uint64_t>::max() / divisor) *most *= divisor;
-    const auto grown = increase(first, raw(after_, now), now.row->width_bits, most);
+    auto grown = increase(first, raw(after_, now), now.row->width_bits, most);
     if (!grown || divisor == 1) return grown;
     // Rounded so that the increments of adjoining intervals add up to that of the whole.
     return (first % divisor + *grown) / divisor;
