@@ -57,12 +57,12 @@ class Layout {
   Bytes size(std::uint32_t pairs) const {
     return Bytes(static_cast<std::int64_t>(stride_ * slots_ * 3 * pairs));
   }
-  // Message number `message` of a queue pair.
+  // Message number `message` of a queue pair, or only its number modulo slots(), modulo 2 × slots().
   std::uint64_t source(std::uint32_t pair, std::uint64_t message) const {
-    return stride_ * (pair * 3 * slots_ + message % slots_);
+    return stride_ * (pair * 3 * slots_ + (message < slots_ ? message : message % slots_));
   }
   std::uint64_t target(std::uint32_t pair, std::uint64_t message) const {
-    return stride_ * (pair * 3 * slots_ + slots_ + message % (2 * slots_));
+    return stride_ * (pair * 3 * slots_ + slots_ + (message < 2 * slots_ ? message : message % (2 * slots_)));
   }
   std::uint64_t slots() const { return slots_; }
   // A slot: the largest message fits.

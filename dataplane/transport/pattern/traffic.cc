@@ -75,9 +75,9 @@ Asker::Asker(engine::Endpoint& endpoint, const TickClock& clock, const Plan& pla
       memory_(memory),
       remote_(remote),
       first_remote_(first_remote) {
-  for (const wire::Qpn qpn : pairs) pairs_.push_back({.qpn = qpn});
   signal_every_ = is_timed() ? 1 : std::clamp<std::uint32_t>(plan.window / 2, 1, kMostUnsignaled);
   if (is_echoed()) signal_every_ = std::clamp<std::uint32_t>(plan.window / 2, 1, kMostUnsignaled);
+  for (const wire::Qpn qpn : pairs) pairs_.push_back({.qpn = qpn, .until_signaled = signal_every_});
 }
 
 Expected<> Asker::prepare(Bytes size) {
@@ -111,19 +111,32 @@ Expected<> Asker::post(std::uint32_t index, std::uint64_t epoch) {
   const std::uint64_t message = pair.posted;
   const std::uint32_t remote = first_remote_ + index;
   engine::SendRequest request{.work_id = work_id(index, message), .kind = kind_of(plan_.operation)};
-  request.signaled = (message + 1) % signal_every_ == 0;
+  request.signaled = --pair.until_signaled == 0;
+  if (request.signaled) pair.until_signaled = signal_every_;
   const bool is_read = plan_.operation == Operation::read;
-  const std::uint64_t local = is_read ? layout_.target(index, message) : layout_.source(index, message);
+  const std::uint64_t local =
+      is_read ? layout_.target(index, pair.target_slot) : layout_.source(index, pair.slot);
   request.local = {memory_.address + local, size_, memory_.key};
-  request.remote_address =
-      remote_.address + (is_read ? layout_.source(remote, message) : layout_.target(remote, message));
+  request.remote_address = remote_.address + (is_read ? layout_.source(remote, pair.slot)
+                                                      : layout_.target(remote, pair.target_slot));
   request.remote_key = remote_.key;
-  if (is_timed()) pair.timings[message % layout_.slots()] = {clock_.now(), epoch};
+  if (is_timed()) pair.timings[pair.slot] = {clock_.now(), epoch};
   if (const auto posted = endpoint_.post_send(pair.qpn, request); !posted) {
     return refused("request", posted.error());
   }
   ++pair.posted;
+  pair.slot = pair.slot + 1 == layout_.slots() ? 0 : pair.slot + 1;
+  pair.target_slot = pair.target_slot + 1 == 2 * layout_.slots() ? 0 : pair.target_slot + 1;
   ++in_flight_;
+  return {};
+}
+
+Expected<> Asker::refill(std::uint32_t index, std::uint64_t epoch) {
+  const Pair& pair = pairs_[index];
+  // After the end only as many as it takes to get a completion for the last ones.
+  while (pair.posted - pair.done < plan_.window && (is_open_ || pair.until_signaled != signal_every_)) {
+    if (auto posted = post(index, epoch); !posted) return posted;
+  }
   return {};
 }
 
@@ -149,22 +162,26 @@ Expected<> Asker::on_completion(const engine::Completion& completion, std::uint6
   if (completion.status != engine::CompletionStatus::success) return failed(completion);
   const std::uint32_t index = pair_of(completion.work_id);
   const std::uint64_t message = message_of(completion.work_id);
-  // An echo says more than the acknowledgement of what it answers.
-  if (is_receive(completion) || !is_echoed()) on_done(pairs_[index], message + 1, epoch);
-  return is_receive(completion) ? post_receive(index, message + 2 * layout_.slots()) : Expected<>();
+  if (is_receive(completion)) {
+    // An echo says more than the acknowledgement of what it answers.
+    on_done(pairs_[index], message + 1, epoch);
+    if (auto posted = post_receive(index, message + 2 * layout_.slots()); !posted) return posted;
+  } else if (!is_echoed()) {
+    on_done(pairs_[index], message + 1, epoch);
+  }
+  return refill(index, epoch);
 }
 
 Expected<> Asker::work(bool is_open, std::uint64_t epoch) {
+  const bool has_changed = is_open != is_open_;
+  is_open_ = is_open;
   engine::Completion completion;
   while (endpoint_.poll_completion(completion)) {
     if (auto handled = on_completion(completion, epoch); !handled) return handled;
   }
-  for (std::uint32_t index = 0; index < pairs_.size(); ++index) {
-    const Pair& pair = pairs_[index];
-    // After the end only as many as it takes to get a completion for the last ones.
-    while (pair.posted - pair.done < plan_.window && (is_open || pair.posted % signal_every_ != 0)) {
-      if (auto posted = post(index, epoch); !posted) return posted;
-    }
+  // Otherwise only queue pairs that something completed on have room.
+  for (std::uint32_t index = 0; index < pairs_.size() && has_changed; ++index) {
+    if (auto filled = refill(index, epoch); !filled) return filled;
   }
   return {};
 }

@@ -57,11 +57,17 @@ class Asker {
     std::uint64_t first = 0;  // message of this row
     std::uint64_t posted = 0;
     std::uint64_t done = 0;
-    std::vector<Timing> timings;  // by slot; empty unless timed
+    // What follows from `posted`, kept beside it: no division per message.
+    std::uint32_t slot = 0;            // posted % slots
+    std::uint32_t target_slot = 0;     // posted % (2 × slots)
+    std::uint32_t until_signaled = 0;  // requests up to the next with a completion
+    std::vector<Timing> timings;       // by slot; empty unless timed
   };
   bool is_timed() const { return plan_.pattern == Pattern::latency; }
   bool is_echoed() const { return is_timed() && plan_.operation == Operation::send; }
   Expected<> post(std::uint32_t index, std::uint64_t epoch);
+  // Posts what the window has room for.
+  Expected<> refill(std::uint32_t index, std::uint64_t epoch);
   Expected<> post_receive(std::uint32_t index, std::uint64_t message);
   void on_done(Pair& pair, std::uint64_t done, std::uint64_t epoch);
   Expected<> on_completion(const engine::Completion& completion, std::uint64_t epoch);
@@ -81,6 +87,7 @@ class Asker {
   std::uint64_t not_timed_ = 0;
   Histogram latency_;
   bool receives_are_posted_ = false;
+  bool is_open_ = false;
 };
 
 // Receives, and echoes what the plan wants echoed. For WRITE and READ the endpoint does it all.
