@@ -133,7 +133,12 @@ def testpmd_rates(case, seconds, cores):
                 process.terminate()
             texts = [finish(process) for process in filter(None, (server, client))]
         text = texts[0]
-        return [rate for rate in map(int, re.findall(r"Rx-pps:\s+(\d+)", text)) if rate > 0]
+        rates = []
+        for frames, bits in re.findall(r"Rx-pps:\s+(\d+)\s+Rx-bps:\s+(\d+)", text):
+            # Only seconds in which its frames really had the size asked for.
+            if int(frames) > 0 and abs(int(bits) / 8 / int(frames) - case["frame"]) < 0.1 * case["frame"]:
+                rates.append(int(frames))
+        return rates
 
 
 def rate_text(value):
@@ -177,7 +182,7 @@ def show(result):
         print(f"{'':<28} testpmd, same frames one way: {rate_text(result['testpmd'])}/s, best {rate_text(result['testpmd_best'])}/s; "
               f"share {result['share']:.0%} of the median, {result['share_of_best']:.0%} of the best")
     elif result["has_testpmd"]:
-        print(f"{'':<28} testpmd: no rate came out of it")
+        print(f"{'':<28} testpmd: no rate with frames of that size came out of it")
     else:
         print(f"{'':<28} testpmd: not installed (tools/install-packages peers)")
     print(f"{'':<28} goal {result['goal']}; cores lost {result['lost']:.0%} of the time; content "
