@@ -68,7 +68,10 @@ std::size_t EthdevQueue::transmit(Instant now, std::span<const port::TransmitBuf
   if (waiting_count_ > 0) {
     send_waiting();
     if (waiting_sent_ > 0) moved_ = now;
-    if (waiting_count_ > 0 && now - moved_ > kPatience) drop_stalled(now);
+    if (waiting_count_ > 0 && now - moved_ > kPatienceWithoutLink && now >= look_at_link_) {
+      look_at_link_ = now + kPatienceWithoutLink;
+      if (now - moved_ > kPatience || !has_link()) drop_stalled(now);
+    }
   }
   // More than reserve() lent cannot be: whoever holds buffers back (faults) may overrun the queue.
   if (taken < filled.size()) {
@@ -91,6 +94,11 @@ void EthdevQueue::send_waiting() {
   }
   counters_.sent_frames += waiting_sent_;
   counters_.sent_bytes += bytes;
+}
+
+bool EthdevQueue::has_link() const {
+  rte_eth_link link{};
+  return rte_eth_link_get_nowait(port_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
 }
 
 void EthdevQueue::drop_stalled(Instant now) {

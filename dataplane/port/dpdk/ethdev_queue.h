@@ -26,9 +26,13 @@ class EthdevQueue final : public GroupMember {
  private:
   // Frames that wait for room in the device's ring: backpressure instead of loss while it moves at all.
   static constexpr std::size_t kMaxWaiting = 2 * port::kMaxBurst;
-  static constexpr Duration kPatience = milliseconds(10);
+  // How long a ring that takes nothing is waited for: the process at the other end of a memif may have lost
+  // its core, or this one. With the link down nobody will ever fetch them.
+  static constexpr Duration kPatience = seconds(1);
+  static constexpr Duration kPatienceWithoutLink = milliseconds(10);
 
   void send_waiting();
+  bool has_link() const;
   void drop_stalled(Instant now);
 
   std::uint16_t port_;
@@ -38,6 +42,7 @@ class EthdevQueue final : public GroupMember {
   std::array<rte_mbuf*, kMaxWaiting> waiting_{};
   std::size_t waiting_count_ = 0;
   std::size_t waiting_sent_ = 0;  // of the last call
+  Instant look_at_link_;          // not before, while frames wait
   Instant moved_;                 // when the ring last took a frame, or had none to take
   port::PortCounters counters_;
 };

@@ -11,6 +11,8 @@ namespace {
 
 constexpr Bytes kLongestMessage{std::int64_t{1} << 30};
 constexpr Bytes kMostMemory{std::int64_t{4} << 30};
+constexpr std::int64_t kMostInFlight = std::int64_t{1}
+                                       << 20;  // messages of all queue pairs of a server's core
 constexpr Duration kLongestSpan = seconds(3600);
 
 std::uint64_t stride_of(const Plan& plan) {
@@ -57,7 +59,10 @@ Expected<> check(const Plan& plan) {
   }
   if (!complaints.is_empty()) return complaints.result();
   const std::int64_t slots = std::int64_t{3} * plan.queue_pairs * plan.clients * plan.window;
-  if (slots > kMostMemory.count() / static_cast<std::int64_t>(stride_of(plan))) {
+  if (slots / 3 > kMostInFlight) {
+    complaints.add("window × queue pairs × clients", std::to_string(slots / 3),
+                   fmt::format("up to {}", kMostInFlight));
+  } else if (slots > kMostMemory.count() / static_cast<std::int64_t>(stride_of(plan))) {
     complaints.add("size, window, queue pairs", fmt::format("{} slots", slots), "at most 4GiB of slots");
   }
   return complaints.result();

@@ -46,6 +46,7 @@ engine::SendKind kind_of(Operation operation) {
 // asker's number of the queue pair.
 bool targets_are_right(const Registered& memory, const Layout& layout, std::uint32_t pair,
                        std::uint32_t content, MessageRange messages, std::uint32_t size) {
+  if (messages.end < messages.first) return false;
   const std::uint64_t count = std::min(messages.end - messages.first, 2 * layout.slots());
   std::vector<std::byte> expected(size);
   for (std::uint64_t message = messages.end - count; message < messages.end; ++message) {
@@ -250,7 +251,7 @@ Expected<> Answerer::work() {
 
 bool Answerer::content_is_right(std::uint32_t first, const std::vector<MessageRange>& posted) const {
   if (plan_.operation == Operation::read) return true;
-  if (first + posted.size() > pairs_.size()) return false;
+  if (posted.size() != plan_.queue_pairs || first + posted.size() > pairs_.size()) return false;
   for (std::uint32_t i = 0; i < posted.size(); ++i) {
     if (!targets_are_right(memory_, layout_, first + i, i, posted[i], size_)) return false;
   }

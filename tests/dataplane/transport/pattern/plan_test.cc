@@ -30,6 +30,12 @@ TEST(Plan, RefusesMoreMemoryThanFourGibibytes) {
   EXPECT_FALSE(check(wrong));
 }
 
+TEST(Plan, RefusesMoreMessagesInFlightThanAnEndpointHolds) {
+  const auto checked = check({.sizes = {Bytes(1)}, .window = 4096, .queue_pairs = 4096});
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().text(), "window × queue pairs × clients: found 16777216, allowed: up to 1048576");
+}
+
 TEST(Layout, SlotsDoNotOverlapAndFit) {
   const Layout layout(plan());
   std::set<std::uint64_t> places;

@@ -52,6 +52,7 @@ class Bench {
     }
     EXPECT_TRUE(asker_->is_idle());
   }
+  const Answerer& answerer() const { return *answerer_; }
   bool content_is_right() const {
     return asker_->answers_are_right() && answerer_->content_is_right(0, asker_->posted());
   }
@@ -142,6 +143,16 @@ TEST(Traffic, WrongContentIsNoticed) {
   const Layout layout(plan(Pattern::stream, Operation::write, 100));
   bench.server().registered().bytes[layout.target(1, 3) + 99] ^= std::byte{1};
   EXPECT_FALSE(bench.content_is_right());
+}
+
+TEST(Traffic, ImpossibleClaimsOfAPeerAreNotBelieved) {
+  Bench bench(plan(Pattern::stream, Operation::write, 100));
+  bench.run(100);
+  const std::vector<MessageRange> posted = bench.asker().posted();
+  EXPECT_TRUE(bench.answerer().content_is_right(0, posted));
+  EXPECT_FALSE(bench.answerer().content_is_right(0, {posted[0]}));
+  EXPECT_FALSE(bench.answerer().content_is_right(1, posted));
+  EXPECT_FALSE(bench.answerer().content_is_right(0, {posted[0], {posted[1].end, posted[1].first}}));
 }
 
 TEST(Traffic, ASecondRowGoesOnWhereTheFirstEnded) {
