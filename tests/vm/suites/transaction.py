@@ -7,7 +7,7 @@ import lab
 import lab_dcb
 from lab import expect, expect_equal, expect_same_state, run, wait_until
 from lab_transaction import (ALLOW, ALONE, COMMITTED, PROFILE, QUICK, REFUSED, apply, forget, history, last_outcome,
-                             plan, rollback, state, wait_for_outcome)
+                             plan, reset_all, rollback, state, wait_for_outcome)
 
 NICS = 2
 TIMEOUT_S = 2400
@@ -36,7 +36,7 @@ def test_apply_and_undo_leave_no_trace():
 def test_every_profile_comes_and_goes():
   for profile in ("sonic-dscp3-4", "pcp-tagged-l2", "lossy"):
     forget()
-    lab.reset_all()
+    reset_all()
     before = state()
     done = lab.rocetune("apply", "--profile", profile, *QUICK, *ALLOW, *ALONE, check=False, timeout=300)
     expect_equal(done.code, COMMITTED, f"{profile}: {done.stdout}{done.stderr}")
@@ -54,7 +54,7 @@ def test_the_lines_by_hand_do_the_same():
   apply("--buffers", "explicit", *ALONE)
   by_rocetune = state()
   rollback()
-  lab.reset_all()
+  reset_all()
   forget()
   changes = [change for step in wanted["steps"] for change in step["changes"]]
   lines, mark = [], "by hand"

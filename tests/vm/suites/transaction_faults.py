@@ -11,7 +11,7 @@ import time
 import lab
 from lab import expect, expect_equal, expect_same_state, wait_until
 from lab_transaction import (ALLOW, ALONE, LONG, NOT_UNDONE, PROFILE, QUICK, REFUSED, UNDONE, apply, count_writes, forget,
-                             history, last_outcome, rollback, sampled, state, wait_for_outcome)
+                             history, last_outcome, reset_all, rollback, sampled, state, wait_for_outcome)
 
 NICS = 2
 OWN_BOOT = True
@@ -26,7 +26,7 @@ def test_an_error_at_any_write_is_undone():
   errors = itertools.cycle(("EIO", "EBUSY", "EINVAL", "ENOMEM", "EOPNOTSUPP", "ETIMEDOUT"))
   for nth in sampled(total, 4):
     forget()
-    lab.reset_all()
+    reset_all()
     before = state()
     lab.inject(f"any {nth} error {next(errors)}")
     done = apply(*ALONE, check=False)
@@ -38,7 +38,7 @@ def test_an_error_at_any_write_is_undone():
 def test_a_write_without_effect_is_found():
   for knob in ("pfc", "ets", "app", "mtu", "cc_param", "tunable") if LONG else ("ets", "mtu"):
     forget()
-    lab.reset_all()
+    reset_all()
     before = state()
     lab.inject(f"{knob} 1 silent")
     done = apply(*ALONE, check=False)
@@ -81,7 +81,7 @@ def test_killed_at_any_write_the_dead_man_takes_over():
   total = count_writes()
   for index, nth in enumerate(sampled(total, 4)):
     forget()
-    lab.reset_all()
+    reset_all()
     before = state()
     lab.inject(f"any {nth} {'kill_after' if index % 2 else 'kill_before'}")
     done = apply(*ALONE, check=False)
@@ -133,7 +133,7 @@ def test_killed_during_the_rollback():
     wait_for_outcome("rolled_back")
     expect_same_state(before, state())
     forget()
-    lab.reset_all()
+    reset_all()
     apply("--confirm-within", "10min")
   expect(done > 20, "writes")
   rollback()

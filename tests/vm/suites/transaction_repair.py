@@ -7,7 +7,7 @@ import json
 import lab
 import lab_dcb
 from lab import expect, expect_equal, expect_same_state, run, wait_until
-from lab_transaction import (ALONE, COMMITTED, LONG, PROFILE, apply, cm_directory, forget, plan, rollback, state,
+from lab_transaction import (ALONE, COMMITTED, LONG, PROFILE, apply, cm_directory, forget, plan, reset_all, rollback, state,
                              without_buffer_mode)
 
 NICS = 2
@@ -74,10 +74,9 @@ FAULTS = {f.__name__[len("plant_"):]: f for f in (
 
 def good_host():
   """A host that was set up well by somebody else: only what is planted is wrong with it."""
-  lab.reset_all()
+  reset_all()
   forget()
   for index, one in enumerate(lab.nics()):
-    one.put("bounce_ms", 1)
     run(["ethtool", "-A", one.netdev, "rx", "off", "tx", "off"], check=False)  # 1 where it was off already
     lab_dcb.set_ets(one.netdev, [0, 0, 0, 3, 0, 0, 6, 0], [2, 0, 0, 2, 0, 0, 0, 0], [50, 0, 0, 50, 0, 0, 0, 0])
     one.dcb("app", "add", "dscp-prio", "26:3", "48:6")
