@@ -109,11 +109,12 @@ def testpmd_rates(case, seconds, cores):
         return []
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/memif.sock"
+        prefix = f"testpmd-{os.getpid()}"
         room = 2176 if case["bsize"] <= 2048 else 8192
 
         def start(role, core, *mode):
             return subprocess.Popen(
-                [testpmd, "--no-huge", "-m", "256", "--no-pci", f"--file-prefix=testpmd-{os.getpid()}-{role}",
+                [testpmd, "--no-huge", "-m", "256", "--no-pci", f"--file-prefix={prefix}-{role}",
                  "--lcores", f"0@{core},1@{core}", vdev(role, path, case), "--", *mode, "--auto-start", "--no-mlockall",
                  "--total-num-mbufs=8192", f"--mbuf-size={room}", "--stats-period", "1"],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -133,6 +134,8 @@ def testpmd_rates(case, seconds, cores):
                 process.terminate()
             texts = [finish(process) for process in filter(None, (server, client))]
         text = texts[0]
+        for role in ("server", "client"):
+            shutil.rmtree(f"/var/run/dpdk/{prefix}-{role}", ignore_errors=True)
         rates = []
         for frames, bits in re.findall(r"Rx-pps:\s+(\d+)\s+Rx-bps:\s+(\d+)", text):
             # Only seconds in which its frames really had the size asked for.
