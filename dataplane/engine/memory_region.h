@@ -11,13 +11,11 @@
 
 namespace rocetune::engine {
 
-// What a region allows. Local reading is always allowed.
-enum Access : std::uint8_t {
-  kLocalWrite = 1 << 0,  // receives, READ and atomic results land in it
-  kRemoteRead = 1 << 1,
-  kRemoteWrite = 1 << 2,
-  kRemoteAtomic = 1 << 3,
-};
+// What a region allows: any of these bits. Local reading is always allowed.
+constexpr std::uint8_t kLocalWrite = 1 << 0;  // receives, READ and atomic results land in it
+constexpr std::uint8_t kRemoteRead = 1 << 1;
+constexpr std::uint8_t kRemoteWrite = 1 << 2;
+constexpr std::uint8_t kRemoteAtomic = 1 << 3;
 
 // Some bytes of the endpoint's own memory, as its user names them: a key and an address inside the region.
 struct Buffer {
@@ -30,7 +28,7 @@ struct Buffer {
 struct RegionOptions {
   std::uint64_t address = 0;   // what requests call its first byte; needs no relation to where it lies
   std::uint64_t length = 0;    // 1 byte to 2^48
-  std::uint8_t access = 0;     // Access bits; remote write and atomic need local write
+  std::uint8_t access = 0;     // of those bits; remote write and atomic need local write
   std::uint64_t location = 0;  // where the bytes are, in the PayloadAccess' own terms (a pointer)
 };
 

@@ -59,7 +59,7 @@ class TimerWheel {
   void cascade(const Expiry& expiry);
 
   std::vector<Node> nodes_;
-  std::array<List, kLevels * kPlaces> buckets_{};
+  std::array<List, std::size_t{kLevels} * kPlaces> buckets_{};
   std::array<std::uint64_t, kLevels> occupied_{};  // bit p: place p of that level holds timers
   std::uint64_t tick_ = 0;                         // all before it has fired
 };
