@@ -94,8 +94,8 @@ def count_writes():
   apply(*ALONE)
   total = lab.writes()["any"]
   rollback()
-  lab.reset_all()
-  expect(total > 20, f"writes of an apply: {total}")
+  reset_all()
+  expect(total > 10, f"writes of an apply: {total}")
   return total
 
 
