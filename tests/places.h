@@ -1,5 +1,5 @@
-// Where the tests find their inputs. In one object of its own, so that no other object depends on where the tree or
-// the build is: builds then share them.
+// Where the tests find their inputs. In one object of its own, so that no other object depends on where the
+// tree or the build is: builds then share them.
 #pragma once
 
 #include <string>
