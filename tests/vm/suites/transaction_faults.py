@@ -1,6 +1,7 @@
 """A transaction on a kernel that fails, lies, kills and resets: the host ends as before or as confirmed, and the
 history says which."""
 
+import errno
 import itertools
 import json
 import os
@@ -28,7 +29,7 @@ def test_an_error_at_any_write_is_undone():
     forget()
     reset_all()
     before = state()
-    lab.inject(f"any {nth} error {next(errors)}")
+    lab.inject(f"any {nth} error {getattr(errno, next(errors))}")
     done = apply(*ALONE, check=False)
     expect_equal(done.code, UNDONE, f"write {nth}: {done.stdout}{done.stderr}")
     expect_same_state(before, state())
