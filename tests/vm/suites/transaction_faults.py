@@ -115,7 +115,7 @@ def test_with_the_dead_man_killed_too_the_next_start_takes_over():
     for pid in deadman_pids():
       os.kill(pid, signal.SIGKILL)
     process.wait(timeout=120)
-    expect_equal(process.returncode, -signal.SIGKILL, "how apply ended")
+    expect_equal(process.returncode, -signal.SIGKILL, f"how apply ended: {history()[-1]}")
   time.sleep(3)
   expect_equal(deadman_pids(), [], "timers alive")
   expect_equal(history()[-1]["phase"], "applying", "phase")
