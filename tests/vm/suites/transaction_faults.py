@@ -111,11 +111,12 @@ def test_with_the_dead_man_killed_too_the_next_start_takes_over():
   lab.inject("mtu 1 kill_after")
   lab.inject("pfc 1 delay 4000")  # time to kill the timer first
   with lab.background([lab.BUILD / "rocetune", "apply", "--profile", PROFILE, *QUICK, *ALLOW, *ALONE]) as process:
-    wait_until(lambda: deadman_pids(), "the dead-man timer", timeout=60)
+    wait_until(lambda: lab.writes()["any"] > 0, "the first write, with the dead-man timer at work", timeout=60)
+    expect(deadman_pids(), "the dead-man timer lives")
     for pid in deadman_pids():
       os.kill(pid, signal.SIGKILL)
     process.wait(timeout=120)
-    expect_equal(process.returncode, -signal.SIGKILL, f"how apply ended: {history()[-1]}")
+    expect_equal(process.returncode, -signal.SIGKILL, f"how apply ended: {history()[-1].get('reason')}")
   time.sleep(3)
   expect_equal(deadman_pids(), [], "timers alive")
   expect_equal(history()[-1]["phase"], "applying", "phase")
