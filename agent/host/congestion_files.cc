@@ -34,11 +34,22 @@ Observed<Parameters> read_parameters(const HostFiles& files, const NicRow& row, 
   return out;
 }
 
+// The folder of an out-of-tree driver, if that driver is loaded.
+std::optional<std::string> alternative_folder(const HostFiles& files, const NicRow& row, const Port& port) {
+  if (row.cc.alternative_path.empty() || !port.rdma) return std::nullopt;
+  std::string folder = replaced(row.cc.alternative_path, "{rdma}", port.rdma->device);
+  return files.exists(folder) ? std::optional(std::move(folder)) : std::nullopt;
+}
+
+std::string debugfs_folder(const NicRow& row, const Port& port) {
+  return replaced(row.cc.path, "{pci}", *port.pci_address);
+}
+
 Observed<Parameters> read_debugfs(const HostFiles& files, const NicRow& row, const Port& port,
                                   const Observed<Lockdown>& lockdown) {
   if (port.role == PortRole::bond) return absent("a bond's parameters are those of its members");
   if (!port.pci_address) return absent("no PCI function");
-  const std::string folder = replaced(row.cc.path, "{pci}", *port.pci_address);
+  const std::string folder = debugfs_folder(row, port);
   const bool locked = lockdown && *lockdown != Lockdown::none;
   const auto names = files.names(folder);
   if (!names && names.error().kind() == ErrorKind::denied) {
@@ -63,25 +74,19 @@ Observed<Parameters> read_debugfs(const HostFiles& files, const NicRow& row, con
 }  // namespace
 
 Expected<std::string> cc_folder(const HostFiles& files, const NicRow& row, const Port& port) {
-  if (!row.cc.alternative_path.empty() && port.rdma) {
-    const std::string folder = replaced(row.cc.alternative_path, "{rdma}", port.rdma->device);
-    if (files.exists(folder)) return folder;
-  }
+  if (auto folder = alternative_folder(files, row, port)) return *folder;
   if (row.cc.interface != CcInterface::debugfs) {
     return fail(ErrorKind::unsupported,
                 "congestion-control parameters of {} have no file that can be written", row.name);
   }
   if (!port.pci_address) return fail(ErrorKind::absent, "{} has no PCI address", port.name);
-  return replaced(row.cc.path, "{pci}", *port.pci_address);
+  return debugfs_folder(row, port);
 }
 
 Observed<Parameters> read_cc_params(const HostFiles& files, const NicRow& row, const Port& port,
                                     const Observed<Lockdown>& lockdown) {
   const CcTraits& cc = row.cc;
-  if (!cc.alternative_path.empty() && port.rdma) {
-    const std::string folder = replaced(cc.alternative_path, "{rdma}", port.rdma->device);
-    if (files.exists(folder)) return read_parameters(files, row, folder);
-  }
+  if (const auto folder = alternative_folder(files, row, port)) return read_parameters(files, row, *folder);
   if (cc.interface == CcInterface::debugfs) return read_debugfs(files, row, port, lockdown);
   if (!cc.module_parameters.empty()) {
     auto parameters = read_parameters(files, row, cc.module_parameters);
