@@ -157,24 +157,15 @@ Expected<Row> Client::run_row(Crew& crew, Bytes size) {
 }
 
 Expected<> Client::run(const std::function<void(const Row&)>& on_row, Result& result) {
-  std::vector<Role*> roles;
-  for (const auto& role : roles_) roles.push_back(role.get());
-  Crew crew(roles);
-  Expected<> status;
-  party_.run([&](unsigned index) {
-    if (index > 0) return crew.follow(index);
+  return run_crew(party_.run, roles_, [&](Crew& crew) -> Expected<> {
     for (const Bytes size : plan_.sizes) {
       auto row = run_row(crew, size);
-      if (!row) {
-        status = tl::unexpected(row.error());
-        break;
-      }
+      if (!row) return tl::unexpected(row.error());
       result.rows.push_back(*row);
       on_row(*row);
     }
-    crew.dismiss();
+    return {};
   });
-  return status;
 }
 
 }  // namespace

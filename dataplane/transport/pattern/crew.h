@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "dataplane/base/error.h"
@@ -43,5 +44,25 @@ class Crew {
   std::atomic<std::size_t> done_{0};
   std::atomic<bool> is_dismissed_{false};
 };
+
+// Runs body(index) for each shard on a core of its own, the caller's included; returns when all have.
+using CoreRunner = std::function<void(const std::function<void(unsigned)>& body)>;
+
+// Puts every role on its core; the first core does `lead`, then the others are dismissed. Error: that of
+// `lead`.
+template <class R>
+Expected<> run_crew(const CoreRunner& run, const std::vector<std::unique_ptr<R>>& roles,
+                    const std::function<Expected<>(Crew&)>& lead) {
+  std::vector<Role*> all;
+  for (const auto& role : roles) all.push_back(role.get());
+  Crew crew(std::move(all));
+  Expected<> status;
+  run([&](unsigned index) {
+    if (index > 0) return crew.follow(index);
+    status = lead(crew);
+    crew.dismiss();
+  });
+  return status;
+}
 
 }  // namespace rocetune::pattern

@@ -181,19 +181,12 @@ Expected<> Server::serve_row(Crew& crew, Bytes size, Result& result) {
 }
 
 Expected<> Server::serve(Result& result) {
-  std::vector<Role*> roles;
-  for (const auto& role : roles_) roles.push_back(role.get());
-  Crew crew(roles);
-  Expected<> status;
-  party_.run([&](unsigned index) {
-    if (index > 0) return crew.follow(index);
+  return run_crew(party_.run, roles_, [&](Crew& crew) -> Expected<> {
     for (const Bytes size : plan_.sizes) {
-      status = serve_row(crew, size, result);
-      if (!status) break;
+      if (auto served = serve_row(crew, size, result); !served) return served;
     }
-    crew.dismiss();
+    return {};
   });
-  return status;
 }
 
 void Server::see_off() {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "dataplane/transport/pattern/crew.h"
 #include "dataplane/transport/pattern/result.h"
 #include "dataplane/transport/pattern/roles.h"
 #include "dataplane/transport/pattern/shard.h"
@@ -19,8 +20,7 @@ struct Party {
   std::function<std::unique_ptr<Shard>(std::uint32_t index, std::uint32_t queue_pairs,
                                        std::uint32_t requests)>
       make_shard;
-  // Runs body(index) for each shard on a core of its own, the caller's included; returns when all have.
-  std::function<void(const std::function<void(unsigned)>& body)> run;
+  CoreRunner run;
   StopQuestion stop = [] { return false; };
   Dscp dscp{26};
   std::optional<wire::IpAddress> gateway;  // asked for the way to peers instead of them
