@@ -107,15 +107,17 @@ TEST_F(Transaction, EveryWriteFailingWithEveryErrnoIsUndone) {
   }
 }
 
+// Parameters fail, so the apply turns back; the MTU was raised by then and cannot be lowered again.
+std::optional<Error> mtu_that_cannot_be_lowered(const host::Knob& knob, const host::KnobValue& target) {
+  if (knob.kind == KnobKind::mtu && std::get<std::int64_t>(target) == 1500)
+    return Error(ErrorKind::io, "no", EBUSY);
+  if (knob.kind == KnobKind::cc_param) return Error(ErrorKind::io, "no", EIO);
+  return std::nullopt;
+}
+
 TEST_F(Transaction, AWriteThatKeepsFailingInTheRollbackIsALoudEnd) {
   Process process(kernel, disk);
-  process.host.fault = [&](const host::Knob& knob, const host::KnobValue& target) -> std::optional<Error> {
-    // mtu can be raised and not lowered
-    if (knob.kind == KnobKind::mtu && std::get<std::int64_t>(target) == 1500)
-      return Error(ErrorKind::io, "no", EBUSY);
-    if (knob.kind == KnobKind::cc_param) return Error(ErrorKind::io, "no", EIO);
-    return std::nullopt;
-  };
+  process.host.fault = mtu_that_cannot_be_lowered;
   const auto result = process.apply(plan, request());
   ASSERT_TRUE(result);
   EXPECT_EQ(result->verdict, Verdict::rollback_failed);
@@ -130,12 +132,7 @@ TEST_F(Transaction, AWriteThatKeepsFailingInTheRollbackIsALoudEnd) {
 TEST_F(Transaction, AFailedRollbackCanBeTriedAgainAndBlocksNewChanges) {
   {
     Process process(kernel, disk);
-    process.host.fault = [&](const host::Knob& knob, const host::KnobValue& target) -> std::optional<Error> {
-      if (knob.kind == KnobKind::mtu && std::get<std::int64_t>(target) == 1500)
-        return Error(ErrorKind::io, "no", EBUSY);
-      if (knob.kind == KnobKind::cc_param) return Error(ErrorKind::io, "no", EIO);
-      return std::nullopt;
-    };
+    process.host.fault = mtu_that_cannot_be_lowered;
     ASSERT_EQ(process.apply(plan, request())->verdict, Verdict::rollback_failed);
   }
   Process next(kernel, disk);

@@ -85,7 +85,7 @@ def good_host():
     cm_directory(one).mkdir(exist_ok=True)
     (cm_directory(one) / "ports" / "1" / "default_roce_tos").write_text("106")
     lab.ip(f"link set dev {one.netdev} mtu 9000\naddr replace 10.0.{index}.1/24 dev {one.netdev}\n")
-  lab.wait_until(lambda: all(one.carrier for one in lab.nics()), "links up", timeout=20)
+  wait_until(lambda: all(one.carrier for one in lab.nics()), "links up", timeout=20)
 
 
 def test_the_good_host_is_good():
