@@ -90,13 +90,6 @@ std::string result_text(const Result& result, const tune::Moment& now) {
 
 }  // namespace
 
-ExitCode complain(const Error& error) {
-  complain(error.text());
-  return ExitCode::bad_input;
-}
-
-void complain(std::string_view text) { fmt::print(stderr, "rocetune: {}\n", text); }
-
 void print(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);

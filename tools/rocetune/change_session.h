@@ -14,9 +14,6 @@
 
 namespace rocetune::cli {
 
-// Prints "rocetune: text" on standard error and gives the code that belongs to the error.
-ExitCode complain(const Error& error);
-void complain(std::string_view text);
 void print(std::string_view text);
 
 // configs/: NIC rows, counter schema, soak limits.

@@ -69,12 +69,19 @@ ExitCode run(int argc, const char* const* argv) {
   } catch (const CLI::Success& help) {
     return static_cast<ExitCode>(app.exit(help));
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "rocetune: {}\n", error.what());
+    complain(error.what());
     if (const std::string hint = suggestion(app, argc, argv); !hint.empty()) fmt::print(stderr, "{}\n", hint);
     fmt::print(stderr, "Run with --help for usage.\n");
     return ExitCode::bad_input;
   }
   return action();
+}
+
+void complain(std::string_view text) { fmt::print(stderr, "rocetune: {}\n", text); }
+
+ExitCode complain(const Error& error) {
+  complain(error.text());
+  return ExitCode::bad_input;
 }
 
 }  // namespace rocetune::cli

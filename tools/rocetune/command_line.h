@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "dataplane/base/error.h"
 
@@ -14,6 +15,10 @@ struct CommonOptions {
   bool json = false;
   std::string root = "/";  // host root: a fixture tree, a container's view of its host
 };
+
+// Prints "rocetune: text" on standard error; of an error, gives the code that belongs to it.
+void complain(std::string_view text);
+ExitCode complain(const Error& error);
 
 // Parses and runs. Bad usage: message with the nearest known name on standard error, exit code 2.
 ExitCode run(int argc, const char* const* argv);

@@ -26,11 +26,6 @@ constexpr int kWidestReport = 120;
 
 void put(std::FILE* stream, std::string_view text) { std::fwrite(text.data(), 1, text.size(), stream); }
 
-ExitCode complain(const Error& error) {
-  put(stderr, fmt::format("rocetune: {}\n", error.text()));
-  return ExitCode::bad_input;
-}
-
 // What is judged, and where it came from.
 struct Subject {
   host::Host host;

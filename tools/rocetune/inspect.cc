@@ -13,11 +13,6 @@
 namespace rocetune::cli {
 namespace {
 
-ExitCode bad(const Error& error) {
-  fmt::print(stderr, "rocetune: {}\n", error.text());
-  return ExitCode::bad_input;
-}
-
 Expected<host::NicTable> load_nics(const std::string& config_directory) {
   const auto files = config_directory.empty() ? Expected<ConfigFiles>(ConfigFiles())
                                               : ConfigFiles::with_directory(config_directory);
@@ -71,11 +66,11 @@ std::string inspect_json(const host::Host& host, const PartFacts& parts) {
 
 ExitCode run_inspect(const InspectCommand& command) {
   const auto nics = load_nics(command.config_directory);
-  if (!nics) return bad(nics.error());
+  if (!nics) return complain(nics.error());
   auto host = host::read_host({command.common.root, command.network_namespace}, *nics);
-  if (!host) return bad(host.error());
+  if (!host) return complain(host.error());
   add_affinity(command.common.root, *host);
-  if (const auto kept = keep_ports(command.ports, *host); !kept) return bad(kept.error());
+  if (const auto kept = keep_ports(command.ports, *host); !kept) return complain(kept.error());
   const PartFacts parts = read_part_facts(command.common.root);
   const std::string text = command.common.json
                                ? inspect_json(*host, parts)

@@ -27,13 +27,6 @@ void put(std::FILE* stream, std::string_view text) {
   std::fflush(stream);
 }
 
-void complain(std::string_view line) { put(stderr, fmt::format("rocetune: {}\n", line)); }
-
-ExitCode exit_code_of(const Error& error) {
-  complain(error.text());
-  return ExitCode::bad_input;
-}
-
 counters::WatchOutput output_of(const WatchCommand& command) {
   counters::WatchOutput out;
   const bool terminal = is_terminal(STDOUT_FILENO);
@@ -42,7 +35,7 @@ counters::WatchOutput output_of(const WatchCommand& command) {
   out.redraw = terminal && command.watch.replay.empty();
   out.look = TextTable::Look::for_stream(STDOUT_FILENO, command.colour);
   out.write = [](std::string_view text) { put(stdout, text); };
-  out.warn = complain;
+  out.warn = [](std::string_view line) { complain(line); };
   return out;
 }
 
@@ -70,15 +63,15 @@ ExitCode run_watch(const WatchCommand& command) {
   const auto configs = command.config_directory.empty()
                            ? Expected<ConfigFiles>(ConfigFiles())
                            : ConfigFiles::with_directory(command.config_directory);
-  if (!configs) return exit_code_of(configs.error());
+  if (!configs) return complain(configs.error());
   const auto schema = counters::Schema::load(*configs);
-  if (!schema) return exit_code_of(schema.error());
+  if (!schema) return complain(schema.error());
   stop_on_signals();
   const auto status =
       command.watch.replay.empty()
           ? watch_host(command, *configs, *schema)
           : counters::watch_replay(*schema, command.watch, command.interval_given, output_of(command), stop);
-  return status ? ExitCode::fine : exit_code_of(status.error());
+  return status ? ExitCode::fine : complain(status.error());
 }
 
 }  // namespace rocetune::cli
