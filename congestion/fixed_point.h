@@ -9,6 +9,7 @@
 namespace rocetune {
 
 __extension__ typedef __int128 Wide;
+__extension__ typedef unsigned __int128 UnsignedWide;
 
 // a·b/c rounded towards zero. c must be positive and the result must fit in 64 bits.
 constexpr std::int64_t mul_div(std::int64_t a, std::int64_t b, std::int64_t c) {
@@ -31,7 +32,6 @@ constexpr std::int64_t integer_sqrt(std::int64_t n) {
 
 // Whether an event of probability `p` happens, given 64 uniformly random bits. Ratio::one() always does.
 constexpr bool happens(Ratio p, std::uint64_t random) {
-  __extension__ typedef unsigned __int128 UnsignedWide;
   const auto scaled = static_cast<std::int64_t>(UnsignedWide(random) * Ratio::kOne >> 64);
   return scaled < p.count();
 }

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "congestion/fixed_point.h"
+
 namespace rocetune {
 namespace {
-
-__extension__ typedef __int128 Wide;
 
 // IEEE 802.3 annex 31B.3.7 as sonic-swss tabulates it.
 struct PauseResponse {

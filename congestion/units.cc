@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "congestion/fixed_point.h"
+
 namespace rocetune {
 
 void assertion_failed(const char* condition, const char* file, int line) {
@@ -15,8 +17,6 @@ void assertion_failed(const char* condition, const char* file, int line) {
 }
 
 namespace {
-
-__extension__ typedef __int128 Wide;
 
 constexpr std::int64_t kPicosecondsPerSecond = 1'000'000'000'000;
 

@@ -15,8 +15,6 @@ constexpr std::string_view kLifespan = "lifespan";
 // Longer than any 64-bit number; sysfs never prints more than one.
 constexpr std::size_t kValueLimit = 64;
 
-Instant middle(Instant a, Instant b) { return a + (b - a) / 2; }
-
 }  // namespace
 
 std::optional<std::uint64_t> parse_counter(std::string_view text) {

@@ -12,6 +12,9 @@
 
 namespace rocetune::counters {
 
+// When a read happened that began and ended at these moments.
+constexpr Instant middle(Instant begin, Instant end) { return begin + (end - begin) / 2; }
+
 class CounterReader {
  public:
   virtual ~CounterReader() = default;

@@ -12,8 +12,6 @@ namespace {
 // A driver that changes its statistics at every read would never let us finish.
 constexpr int kNameAttempts = 3;
 
-Instant middle(Instant a, Instant b) { return a + (b - a) / 2; }
-
 // Keeps the old list if it says the same: layouts made for it stay good.
 void update_names(std::shared_ptr<const NameList>& list, const std::vector<std::string>& names) {
   if (list != nullptr && list->names == names) return;

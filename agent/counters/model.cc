@@ -5,13 +5,15 @@
 #include <algorithm>
 #include <limits>
 
+#include "congestion/fixed_point.h"
+
 namespace rocetune::counters {
 namespace {
 
 // Increments come from hardware and may be anything; what leaves the range of a quantity is not a number
 // worth showing.
-std::optional<std::int64_t> narrowed(unsigned __int128 wide) {
-  if (wide > static_cast<unsigned __int128>(std::numeric_limits<std::int64_t>::max())) return std::nullopt;
+std::optional<std::int64_t> narrowed(UnsignedWide wide) {
+  if (wide > static_cast<UnsignedWide>(std::numeric_limits<std::int64_t>::max())) return std::nullopt;
   return static_cast<std::int64_t>(wide);
 }
 
@@ -96,10 +98,10 @@ std::optional<Ratio> PortDelta::share_of_time(std::string_view name, std::option
   const auto microseconds = increment(name, priority);
   const Duration span = elapsed_of(name);
   if (!microseconds || span.count() <= 0) return std::nullopt;
-  constexpr unsigned __int128 kPicosecondsPerMicrosecond = 1'000'000;
+  constexpr UnsignedWide kPicosecondsPerMicrosecond = 1'000'000;
   const auto parts =
-      narrowed(static_cast<unsigned __int128>(*microseconds) * kPicosecondsPerMicrosecond *
-               static_cast<unsigned __int128>(Ratio::kOne) / static_cast<unsigned __int128>(span.count()));
+      narrowed(static_cast<UnsignedWide>(*microseconds) * kPicosecondsPerMicrosecond *
+               static_cast<UnsignedWide>(Ratio::kOne) / static_cast<UnsignedWide>(span.count()));
   if (!parts) return std::nullopt;
   return Ratio(*parts);
 }
@@ -115,10 +117,10 @@ std::optional<BitRate> PortDelta::rate(std::string_view name, std::optional<Prio
   const auto bytes = increment(name, priority);
   const Duration span = elapsed_of(name);
   if (!bytes || span.count() <= 0) return std::nullopt;
-  constexpr unsigned __int128 kPicosecondsPerSecond = 1'000'000'000'000;
+  constexpr UnsignedWide kPicosecondsPerSecond = 1'000'000'000'000;
   if (*bytes > std::numeric_limits<std::uint64_t>::max() / 8) return std::nullopt;
-  const auto bits = narrowed(static_cast<unsigned __int128>(*bytes * 8) * kPicosecondsPerSecond /
-                             static_cast<unsigned __int128>(span.count()));
+  const auto bits = narrowed(static_cast<UnsignedWide>(*bytes * 8) * kPicosecondsPerSecond /
+                             static_cast<UnsignedWide>(span.count()));
   if (!bits) return std::nullopt;
   return BitRate(*bits);
 }
@@ -127,7 +129,7 @@ std::optional<Duration> PortDelta::mean_stall(std::string_view side, Priority pr
   const auto microseconds = increment(fmt::format("{}_pause_duration_us", side), priority);
   const auto stalls = increment(fmt::format("{}_pause_transitions", side), priority);
   if (!microseconds || !stalls || *stalls == 0) return std::nullopt;
-  const auto picoseconds = narrowed(static_cast<unsigned __int128>(*microseconds) * 1'000'000 / *stalls);
+  const auto picoseconds = narrowed(static_cast<UnsignedWide>(*microseconds) * 1'000'000 / *stalls);
   if (!picoseconds) return std::nullopt;
   return Duration(*picoseconds);
 }

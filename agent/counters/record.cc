@@ -40,27 +40,23 @@ void write_block(JsonWriter& out, const Observed<Block>& block, std::size_t name
 
 // ---- reading
 
-const Json* find(const Json& object, std::string_view key) {
-  return object.is_object() ? object.get_object().if_contains({key.data(), key.size()}) : nullptr;
-}
-
 template <class T>
 Expected<T> required(const Json& object, std::string_view key, const JsonPath& path) {
-  const Json* found = find(object, key);
+  const Json* found = json_member(object, key);
   if (found == nullptr) return fail(ErrorKind::bad_input, "{}: missing", path.member(key).text());
   return from_json<T>(*found, path.member(key));
 }
 
 template <class T>
 Expected<T> or_default(const Json& object, std::string_view key, const JsonPath& path) {
-  if (find(object, key) == nullptr) return T{};
+  if (json_member(object, key) == nullptr) return T{};
   return required<T>(object, key, path);
 }
 
 using Names = std::map<std::uint64_t, std::shared_ptr<const NameList>>;
 
 Expected<Observed<Block>> read_block(const Json& json, const JsonPath& path, const Names& names) {
-  if (find(json, "unavailable") != nullptr) {
+  if (json_member(json, "unavailable") != nullptr) {
     const auto kind = required<Unavailable::Kind>(json, "unavailable", path);
     if (!kind) return tl::unexpected(kind.error());
     const auto why = or_default<std::string>(json, "why", path);
@@ -95,13 +91,13 @@ Expected<PortReading> read_port(const Json& json, const JsonPath& path, const Na
   if (!nic) return tl::unexpected(nic.error());
   out.port = *port;
   out.nic = *nic;
-  if (find(json, "speed_bps") != nullptr) {
+  if (json_member(json, "speed_bps") != nullptr) {
     const auto speed = required<BitRate>(json, "speed_bps", path);
     if (!speed) return tl::unexpected(speed.error());
     out.speed = *speed;
   }
   for (const Source source : kSources) {
-    const Json* block_json = find(json, enum_name(source));
+    const Json* block_json = json_member(json, enum_name(source));
     if (block_json == nullptr) continue;
     auto block = read_block(*block_json, path.member(enum_name(source)), names);
     if (!block) return tl::unexpected(block.error());
@@ -121,7 +117,7 @@ Expected<Reading> read_reading(const Json& json, const JsonPath& path, const Nam
   out.at = Instant(*at);
   out.taken_unix_ns = *taken;
   out.read_time = *read_time;
-  const Json* ports = find(json, "ports");
+  const Json* ports = json_member(json, "ports");
   if (ports == nullptr || !ports->is_array()) {
     return fail(ErrorKind::bad_input, "{}: found {}, allowed: an array", path.member("ports").text(),
                 ports == nullptr ? "nothing" : json_kind(*ports));
@@ -207,7 +203,7 @@ Expected<std::optional<Reading>> RecordDecoder::line(std::string_view text) {
     header_ = std::move(*header);
     return std::nullopt;
   }
-  if (find(*json, "of") != nullptr) {
+  if (json_member(*json, "of") != nullptr) {
     const auto number = required<std::uint64_t>(*json, "names", path);
     if (!number) return tl::unexpected(number.error());
     auto list = required<std::vector<std::string>>(*json, "of", path);

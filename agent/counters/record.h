@@ -32,10 +32,11 @@ struct RecordHeader {
   std::string kernel;
   std::int64_t started_unix_ns = 0;
   bool operator==(const RecordHeader&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("rocetune_counters", &RecordHeader::version), field("host", &RecordHeader::host),
-                      field("kernel", &RecordHeader::kernel),
-                      field("started_unix_ns", &RecordHeader::started_unix_ns)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("rocetune_counters", self.version...);
+    visit("host", self.host...);
+    visit("kernel", self.kernel...);
+    visit("started_unix_ns", self.started_unix_ns...);
   }
 };
 

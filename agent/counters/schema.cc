@@ -8,7 +8,7 @@
 namespace rocetune::counters {
 namespace {
 
-constexpr int kSchemaVersion = 1;
+constexpr int kTableVersion = 1;
 constexpr std::string_view kSchemaFileName = "schema.toml";
 constexpr std::string_view kPriorityPlaceholder = "{p}";
 
@@ -16,7 +16,7 @@ bool is_schema_file(const ConfigFile& file) { return file.path.ends_with(kSchema
 
 void read_version(TableReader& t) {
   int version = 0;
-  t.required("schema_version", version, one_of<int>({kSchemaVersion}));
+  t.required("schema_version", version, one_of<int>({kTableVersion}));
 }
 
 Definition read_definition(TableReader& t) {
@@ -36,6 +36,7 @@ Definition read_definition(TableReader& t) {
 
 std::vector<std::string> names_of(const std::vector<Definition>& definitions) {
   std::vector<std::string> names;
+  names.reserve(definitions.size());
   for (const Definition& definition : definitions) names.push_back(definition.name);
   return names;
 }

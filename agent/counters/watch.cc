@@ -49,7 +49,7 @@ bool WatchPrinter::take(const Reading& reading, Duration effective) {
 
 Expected<> watch_live(Sampler& sampler, const Schema& schema, const RecordHeader& header,
                       const WatchOptions& options, const WatchOutput& output, Clock& clock,
-                      const volatile std::sig_atomic_t& stop) {
+                      const StopQuestion& is_stopped) {
   std::optional<RecordFile> record;
   if (!options.record.empty()) {
     auto file = RecordFile::create(options.record, header);
@@ -57,7 +57,7 @@ Expected<> watch_live(Sampler& sampler, const Schema& schema, const RecordHeader
     record = std::move(*file);
   }
   WatchPrinter printer(schema, options, output);
-  while (stop == 0) {
+  while (!is_stopped()) {
     const Reading reading = sampler.read();
     const Duration effective = Sampler::effective_interval(options.interval, reading);
     if (record) {
@@ -65,13 +65,13 @@ Expected<> watch_live(Sampler& sampler, const Schema& schema, const RecordHeader
     }
     if (!printer.take(reading, effective)) break;
     const Instant next = reading.at + effective;
-    while (stop == 0 && clock.now() < next) clock.sleep_until(next);
+    while (!is_stopped() && clock.now() < next) clock.sleep_until(next);
   }
   return {};
 }
 
 Expected<> watch_replay(const Schema& schema, const WatchOptions& options, bool join,
-                        const WatchOutput& output, const volatile std::sig_atomic_t& stop) {
+                        const WatchOutput& output, const StopQuestion& is_stopped) {
   WatchPrinter printer(schema, options, output);
   std::optional<Instant> last;
   std::size_t unknown_ports = 0;
@@ -79,7 +79,7 @@ Expected<> watch_replay(const Schema& schema, const WatchOptions& options, bool 
     return options.ports.empty() || std::ranges::find(options.ports, port.port) != options.ports.end();
   };
   const auto outcome = read_record(options.replay, schema, [&](const Reading& reading) {
-    if (stop != 0) return false;
+    if (is_stopped()) return false;
     if (join && last && reading.at >= *last && reading.at - *last < options.interval) return true;
     const Duration since = last && reading.at > *last ? reading.at - *last : options.interval;
     last = reading.at;
@@ -107,7 +107,7 @@ Expected<> watch_replay(const Schema& schema, const WatchOptions& options, bool 
     return fail(ErrorKind::bad_input, "{}: {} damaged lines were left out", options.replay,
                 outcome->damaged_lines);
   }
-  if (printer.shown() == 0 && stop == 0) {
+  if (printer.shown() == 0 && !is_stopped()) {
     return fail(ErrorKind::bad_input,
                 "{}: found {} readings, allowed: two or more, to show what happened between", options.replay,
                 outcome->readings);
@@ -119,6 +119,7 @@ Expected<std::vector<PortReaders>> choose_ports(std::vector<PortReaders> ports,
                                                 const std::vector<std::string>& wanted,
                                                 const Schema& schema) {
   std::vector<std::string> names;
+  names.reserve(ports.size());
   for (const PortReaders& port : ports) names.push_back(port.port);
   std::vector<InputIssue> issues;
   for (const std::string& name : wanted) {

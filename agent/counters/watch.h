@@ -1,7 +1,6 @@
 // `rocetune watch`: sample, subtract, show, again.
 #pragma once
 
-#include <csignal>
 #include <functional>
 #include <optional>
 #include <string>
@@ -57,16 +56,18 @@ class WatchPrinter {
   std::uint64_t shown_ = 0;
 };
 
-// Samples until `stop` is set or `count` intervals were shown. Errors: the record cannot be written.
+using StopQuestion = std::function<bool()>;
+
+// Samples until it is stopped or `count` intervals were shown. Errors: the record cannot be written.
 Expected<> watch_live(Sampler& sampler, const Schema& schema, const RecordHeader& header,
                       const WatchOptions& options, const WatchOutput& output, Clock& clock,
-                      const volatile std::sig_atomic_t& stop);
+                      const StopQuestion& is_stopped);
 
 // Shows a record, as fast as it can be read; readings closer together than the interval are joined if
 // `join` is set. Damaged lines are told by `warn`. Errors: as read_record; bad_input at the end if lines were
 // damaged or nothing could be shown.
 Expected<> watch_replay(const Schema& schema, const WatchOptions& options, bool join,
-                        const WatchOutput& output, const volatile std::sig_atomic_t& stop);
+                        const WatchOutput& output, const StopQuestion& is_stopped);
 
 // Leaves only the ports asked for; with none asked for, those with an RDMA device or a counter table. Error:
 // bad_input with the nearest name for a port that is not there, or if nothing is left.

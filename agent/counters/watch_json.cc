@@ -10,7 +10,7 @@
 namespace rocetune::counters {
 namespace {
 
-constexpr int kSchemaVersion = 1;
+constexpr int kFrameVersion = 1;
 
 void write_increments(JsonWriter& out, const PortDelta& port, std::optional<Priority> priority) {
   out.key("increments").begin_object();
@@ -121,7 +121,8 @@ std::string why_for_all(std::string why, std::optional<Priority> priority) {
   const char digit = static_cast<char>('0' + priority->value());
   const auto is_digit = [&](std::size_t i) { return i < why.size() && why[i] >= '0' && why[i] <= '9'; };
   for (std::size_t i = 0; i < why.size(); ++i) {
-    if (why[i] == digit && !is_digit(i + 1) && !(i > 0 && is_digit(i - 1))) why[i] = 'N';
+    const bool in_longer_number = is_digit(i + 1) || (i > 0 && is_digit(i - 1));
+    if (why[i] == digit && !in_longer_number) why[i] = 'N';
   }
   return why;
 }
@@ -153,7 +154,7 @@ std::vector<RawCounter> find_raw(const Reading& before, const Reading& after,
 
 std::string to_json_line(const WatchFrame& frame) {
   JsonWriter out(JsonWriter::Style::compact);
-  out.begin_object().member("schema_version", kSchemaVersion);
+  out.begin_object().member("schema_version", kFrameVersion);
   out.member("from_unix_ns", frame.interval.from_unix_ns)
       .member("until_unix_ns", frame.interval.until_unix_ns);
   out.member("elapsed_us", frame.interval.elapsed / microseconds(1));

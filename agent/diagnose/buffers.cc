@@ -201,37 +201,40 @@ Outcome judge_shares(const PortFacts& facts) {
   return Outcome::found(std::move(finding));
 }
 
-constexpr Rule kRules[] = {
-    {.id = "PFC-3",
-     .title = "The lossless buffer holds its headroom",
-     .condition = "The receive buffer of the RoCE priority is at least the headroom of speed, MTU and cable, "
-                  "plus one largest packet and one cell.",
-     .why =
-         "What is on the wire when Xoff leaves still arrives; without room it is dropped although PFC works.",
-     .needs = "PFC with the cable length, port buffers, link speed, MTU and largest MTU; the RoCE class.",
-     .decided = "mlx5: (301 + 2.16 m) * Gb/s + 2.72 MTU, as its driver computes. Without PFC only a buffer "
-                "that is set apart for the RoCE priority is judged; buffers of other PFC priorities are "
-                "MAP-3's and MAP-7's matter.",
-     .fix = "Enlarge the buffer within the port's total; taken from what is free, then from lossy buffer 0.",
-     .source = "Linux mlx5/core/en/port_buffer.c",
-     .gates = {},
-     .judge = judge_headroom},
-    {.id = "ETS-1",
-     .title = "The RoCE class has its share and starves nobody",
-     .condition =
-         "By ETS: at least 50 %, at most 95 %, shares total 100 %, no class in use at 0 %, CNPs strict.",
-     .why = "The share is what RoCE keeps when other traffic bursts; a class at 0 % can lose management.",
-     .needs = "ETS; the RoCE class.",
-     .decided =
-         "Not a finding where RoCE is strict or by the vendor's default. CNPs that are not strict are info.",
-     .fix = "Set the shares.",
-     .source = "NVIDIA and ROCm/mori set-ups; Linux mlx5/core/en_dcbnl.c",
-     .gates = {},
-     .judge = judge_shares},
-};
-
 }  // namespace
 
-std::span<const Rule> buffers_rules() { return kRules; }
+std::span<const Rule> buffers_rules() {
+  static constexpr Rule kRules[] = {
+      {.id = "PFC-3",
+       .title = "The lossless buffer holds its headroom",
+       .condition =
+           "The receive buffer of the RoCE priority is at least the headroom of speed, MTU and cable, "
+           "plus one largest packet and one cell.",
+       .why = "What is on the wire when Xoff leaves still arrives; without room it is dropped although PFC "
+              "works.",
+       .needs = "PFC with the cable length, port buffers, link speed, MTU and largest MTU; the RoCE class.",
+       .decided = "mlx5: (301 + 2.16 m) * Gb/s + 2.72 MTU, as its driver computes. Without PFC only a buffer "
+                  "that is set apart for the RoCE priority is judged; buffers of other PFC priorities are "
+                  "MAP-3's and MAP-7's matter.",
+       .fix =
+           "Enlarge the buffer within the port's total; taken from what is free, then from lossy buffer 0.",
+       .source = "Linux mlx5/core/en/port_buffer.c",
+       .gates = {},
+       .judge = judge_headroom},
+      {.id = "ETS-1",
+       .title = "The RoCE class has its share and starves nobody",
+       .condition =
+           "By ETS: at least 50 %, at most 95 %, shares total 100 %, no class in use at 0 %, CNPs strict.",
+       .why = "The share is what RoCE keeps when other traffic bursts; a class at 0 % can lose management.",
+       .needs = "ETS; the RoCE class.",
+       .decided = "Not a finding where RoCE is strict or by the vendor's default. CNPs that are not strict "
+                  "are info.",
+       .fix = "Set the shares.",
+       .source = "NVIDIA and ROCm/mori set-ups; Linux mlx5/core/en_dcbnl.c",
+       .gates = {},
+       .judge = judge_shares},
+  };
+  return kRules;
+}
 
 }  // namespace rocetune::diagnose

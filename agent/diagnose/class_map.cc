@@ -243,48 +243,52 @@ Outcome judge_lossless_priorities(const PortFacts& facts) {
   return Outcome::found(std::move(finding));
 }
 
-constexpr Rule kRules[] = {
-    {.id = "MAP-1",
-     .title = "The port trusts DSCP",
-     .condition = "A RoCE v2 port classifies by DSCP, on host and switch.",
-     .why = "PCP exists only in a VLAN tag and is lost at the first router; RoCE v2 is routed UDP.",
-     .needs = "DCB trust; GIDs and VLANs over the port.",
-     .decided = "Finding if trust is pcp and nobody declared PCP. Only worth knowing (info) if a GID sits on "
-                "a VLAN over the port, where PCP can carry the class.",
-     .fix = "Map the data and CNP DSCPs; on mlx5 the first DSCP entry switches trust.",
-     .source = "Guo et al., SIGCOMM 2016; Linux mlx5/core/en_dcbnl.c (trust follows the application table)",
-     .gates = {},
-     .judge = judge_trust},
-    {.id = "MAP-5",
-     .title = "DSCP, priority, PFC, buffer and traffic class form one chain",
-     .condition = "The RoCE DSCP leads to the RoCE priority, and that priority has PFC.",
-     .why = "A break anywhere sends RoCE through a lossy queue while every single setting looks plausible.",
-     .needs = "DSCP map, PFC; buffers and ETS as evidence; the RoCE class, declared or inferred.",
-     .decided = "The chain is followed link by link; the finding names the link where it breaks. Critical if "
-                "RoCE ends up lossy.",
-     .fix = "Correct the link that breaks; a map entry rather than a PFC bit where both would do, since a "
-            "PFC write bounces the link.",
-     .source = "Linux mlx5/core/en_dcbnl.c; SONiC default maps",
-     .gates = {},
-     .judge = judge_chain},
-    {.id = "MAP-3",
-     .title = "PFC is on for exactly one data priority",
-     .condition = "Exactly one data priority has PFC, or those that a profile declares; none where lossy "
-                  "operation is meant.",
-     .why = "Without PFC an incast drops RoCE; every further lossless priority takes headroom and can spread "
-            "pause on its own.",
-     .needs = "PFC; whether lossy operation is declared or adaptive retransmission is at work.",
-     .decided = "Priorities with PFC are counted without the CNPs' own, which is MAP-7's matter. None: "
-                "critical if a RoCE class is visible, else warning. Not judged where 802.3x pause is what "
-                "keeps PFC off (PFC-1).",
-     .fix = "Turn PFC on for the RoCE priority alone.",
-     .source = "Guo et al., SIGCOMM 2016",
-     .gates = {},
-     .judge = judge_lossless_priorities},
-};
-
 }  // namespace
 
-std::span<const Rule> class_map_rules() { return kRules; }
+std::span<const Rule> class_map_rules() {
+  static constexpr Rule kRules[] = {
+      {.id = "MAP-1",
+       .title = "The port trusts DSCP",
+       .condition = "A RoCE v2 port classifies by DSCP, on host and switch.",
+       .why = "PCP exists only in a VLAN tag and is lost at the first router; RoCE v2 is routed UDP.",
+       .needs = "DCB trust; GIDs and VLANs over the port.",
+       .decided =
+           "Finding if trust is pcp and nobody declared PCP. Only worth knowing (info) if a GID sits on "
+           "a VLAN over the port, where PCP can carry the class.",
+       .fix = "Map the data and CNP DSCPs; on mlx5 the first DSCP entry switches trust.",
+       .source = "Guo et al., SIGCOMM 2016; Linux mlx5/core/en_dcbnl.c (trust follows the application table)",
+       .gates = {},
+       .judge = judge_trust},
+      {.id = "MAP-5",
+       .title = "DSCP, priority, PFC, buffer and traffic class form one chain",
+       .condition = "The RoCE DSCP leads to the RoCE priority, and that priority has PFC.",
+       .why = "A break anywhere sends RoCE through a lossy queue while every single setting looks plausible.",
+       .needs = "DSCP map, PFC; buffers and ETS as evidence; the RoCE class, declared or inferred.",
+       .decided =
+           "The chain is followed link by link; the finding names the link where it breaks. Critical if "
+           "RoCE ends up lossy.",
+       .fix = "Correct the link that breaks; a map entry rather than a PFC bit where both would do, since a "
+              "PFC write bounces the link.",
+       .source = "Linux mlx5/core/en_dcbnl.c; SONiC default maps",
+       .gates = {},
+       .judge = judge_chain},
+      {.id = "MAP-3",
+       .title = "PFC is on for exactly one data priority",
+       .condition = "Exactly one data priority has PFC, or those that a profile declares; none where lossy "
+                    "operation is meant.",
+       .why =
+           "Without PFC an incast drops RoCE; every further lossless priority takes headroom and can spread "
+           "pause on its own.",
+       .needs = "PFC; whether lossy operation is declared or adaptive retransmission is at work.",
+       .decided = "Priorities with PFC are counted without the CNPs' own, which is MAP-7's matter. None: "
+                  "critical if a RoCE class is visible, else warning. Not judged where 802.3x pause is what "
+                  "keeps PFC off (PFC-1).",
+       .fix = "Turn PFC on for the RoCE priority alone.",
+       .source = "Guo et al., SIGCOMM 2016",
+       .gates = {},
+       .judge = judge_lossless_priorities},
+  };
+  return kRules;
+}
 
 }  // namespace rocetune::diagnose

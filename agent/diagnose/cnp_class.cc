@@ -136,34 +136,37 @@ Outcome judge_cnp_not_paused(const PortFacts& facts) {
   return Outcome::passed(std::move(evidence));
 }
 
-constexpr Rule kRules[] = {
-    {.id = "MAP-7",
-     .title = "CNPs never travel in a PFC priority",
-     .condition = "The priority of CNPs has no PFC, and its traffic class is not that of the data.",
-     .why = "A paused CNP cannot slow its sender: PFC and congestion control then hold each other up.",
-     .needs = "PFC; np_cnp_dscp and np_cnp_prio; DSCP map; ETS.",
-     .decided = "The priority that the NIC was told for CNPs, else the one the class map gives their DSCP "
-                "(confidence medium), must not be in the PFC set.",
-     .fix = "Turn PFC off for the CNPs' priority, or move CNPs out of the data priority.",
-     .source = "Cumulus RoCE guide; ROCm/mori",
-     .gates = {},
-     .judge = judge_cnp_not_paused},
-    {.id = "MAP-2",
-     .title = "CNPs carry the DSCP and priority that the class map keeps for them",
-     .condition = "np_cnp_dscp is the declared CNP DSCP, the default plan's, or one that the operator's map "
-                  "gives a class of its own.",
-     .why = "CNPs that queue with bulk traffic arrive late, and congestion control overshoots.",
-     .needs = "np_cnp_dscp, np_cnp_prio and np_cnp_prio_mode; DSCP map.",
-     .decided = "Another DSCP is accepted if an entry somebody chose puts it into a priority that is neither "
-                "the data's nor 0. A DSCP that leads to a PFC priority is MAP-7's matter.",
-     .fix = "Set np_cnp_dscp (or np_cnp_prio) to the class map's value.",
-     .source = "Cumulus and Juniper RoCE defaults; Linux hw/mlx5/cong.c",
-     .gates = {},
-     .judge = judge_cnp_class},
-};
-
 }  // namespace
 
-std::span<const Rule> cnp_class_rules() { return kRules; }
+std::span<const Rule> cnp_class_rules() {
+  static constexpr Rule kRules[] = {
+      {.id = "MAP-7",
+       .title = "CNPs never travel in a PFC priority",
+       .condition = "The priority of CNPs has no PFC, and its traffic class is not that of the data.",
+       .why = "A paused CNP cannot slow its sender: PFC and congestion control then hold each other up.",
+       .needs = "PFC; np_cnp_dscp and np_cnp_prio; DSCP map; ETS.",
+       .decided = "The priority that the NIC was told for CNPs, else the one the class map gives their DSCP "
+                  "(confidence medium), must not be in the PFC set.",
+       .fix = "Turn PFC off for the CNPs' priority, or move CNPs out of the data priority.",
+       .source = "Cumulus RoCE guide; ROCm/mori",
+       .gates = {},
+       .judge = judge_cnp_not_paused},
+      {.id = "MAP-2",
+       .title = "CNPs carry the DSCP and priority that the class map keeps for them",
+       .condition =
+           "np_cnp_dscp is the declared CNP DSCP, the default plan's, or one that the operator's map "
+           "gives a class of its own.",
+       .why = "CNPs that queue with bulk traffic arrive late, and congestion control overshoots.",
+       .needs = "np_cnp_dscp, np_cnp_prio and np_cnp_prio_mode; DSCP map.",
+       .decided =
+           "Another DSCP is accepted if an entry somebody chose puts it into a priority that is neither "
+           "the data's nor 0. A DSCP that leads to a PFC priority is MAP-7's matter.",
+       .fix = "Set np_cnp_dscp (or np_cnp_prio) to the class map's value.",
+       .source = "Cumulus and Juniper RoCE defaults; Linux hw/mlx5/cong.c",
+       .gates = {},
+       .judge = judge_cnp_class},
+  };
+  return kRules;
+}
 
 }  // namespace rocetune::diagnose

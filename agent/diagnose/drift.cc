@@ -100,42 +100,43 @@ Outcome judge_firmware_drift(const HostFacts& facts) {
                  "Bring them to one firmware; mix generations only after an incast test.");
 }
 
-constexpr Rule kRules[] = {
-    {.id = "MAP-3",
-     .title = "All RoCE ports of a host have one class map",
-     .condition = "DSCP, priority and PFC of the RoCE class are the same on every RoCE port.",
-     .why = "A rail with another class is lossy somewhere in the fabric.",
-     .needs = "Class map and PFC of at least two RoCE ports.",
-     .decided = "Ports whose own class map is broken are named by their own rule and left out here.",
-     .fix = "Choose one.",
-     .source = "Guo et al., SIGCOMM 2016",
-     .gates = {},
-     .judge = judge_class_drift},
-    {.id = "MTU-2",
-     .title = "All RoCE ports of a host have one MTU",
-     .condition = "The netdev MTU is the same on every RoCE port.",
-     .why = "Both ends must agree on the path MTU; a mismatch hangs rather than fails.",
-     .needs = "MTU of at least two RoCE ports.",
-     .decided =
-         "Ports below MTU-1's minimum are named there and left out here. The other end is not visible.",
-     .fix = "Choose one.",
-     .source = "NVIDIA/nccl#1957; ROCm/rocSHMEM#214",
-     .gates = {},
-     .judge = judge_mtu_drift},
-    {.id = "ECN-6",
-     .title = "All RoCE ports of a host have one kind of NIC and firmware",
-     .condition = "NIC and firmware are the same on every RoCE port.",
-     .why = "Generations pace CNPs differently, and firmware changes defaults.",
-     .needs = "PCI id and firmware of at least two RoCE ports.",
-     .decided = "Info if they differ.",
-     .fix = "One firmware.",
-     .source = "Azure and Lumina publications on mixed NICs",
-     .gates = {},
-     .judge = judge_firmware_drift},
-};
-
 }  // namespace
 
-std::span<const Rule> drift_rules() { return kRules; }
+std::span<const Rule> drift_rules() {
+  static constexpr Rule kRules[] = {
+      {.id = "MAP-3",
+       .title = "All RoCE ports of a host have one class map",
+       .condition = "DSCP, priority and PFC of the RoCE class are the same on every RoCE port.",
+       .why = "A rail with another class is lossy somewhere in the fabric.",
+       .needs = "Class map and PFC of at least two RoCE ports.",
+       .decided = "Ports whose own class map is broken are named by their own rule and left out here.",
+       .fix = "Choose one.",
+       .source = "Guo et al., SIGCOMM 2016",
+       .gates = {},
+       .judge = judge_class_drift},
+      {.id = "MTU-2",
+       .title = "All RoCE ports of a host have one MTU",
+       .condition = "The netdev MTU is the same on every RoCE port.",
+       .why = "Both ends must agree on the path MTU; a mismatch hangs rather than fails.",
+       .needs = "MTU of at least two RoCE ports.",
+       .decided =
+           "Ports below MTU-1's minimum are named there and left out here. The other end is not visible.",
+       .fix = "Choose one.",
+       .source = "NVIDIA/nccl#1957; ROCm/rocSHMEM#214",
+       .gates = {},
+       .judge = judge_mtu_drift},
+      {.id = "ECN-6",
+       .title = "All RoCE ports of a host have one kind of NIC and firmware",
+       .condition = "NIC and firmware are the same on every RoCE port.",
+       .why = "Generations pace CNPs differently, and firmware changes defaults.",
+       .needs = "PCI id and firmware of at least two RoCE ports.",
+       .decided = "Info if they differ.",
+       .fix = "One firmware.",
+       .source = "Azure and Lumina publications on mixed NICs",
+       .gates = {},
+       .judge = judge_firmware_drift},
+  };
+  return kRules;
+}
 
 }  // namespace rocetune::diagnose

@@ -189,46 +189,6 @@ Outcome judge_parameters(const PortFacts& facts) {
                           setting("parameters in range", parameters->size(), "", source::kParameters)});
 }
 
-constexpr Rule kRules[] = {
-    {.id = "ECN-5",
-     .title = "The live algorithm is known, and its parameters are legal",
-     .condition =
-         "Every cc_params value is in its range, and the algorithm that they steer is the one that runs.",
-     .why = "The kernel checks no range, and on ConnectX-7 and later a programmable algorithm may run that "
-            "these files do not steer.",
-     .needs = "debugfs cc_params; which algorithm is live.",
-     .decided = "Finding for each value outside its range; info instead if a programmable algorithm runs. "
-                "Not checked if all that can be read is legal and something cannot be read.",
-     .fix = "Write the default; leave cc_params alone where they steer nothing.",
-     .source = "Linux hw/mlx5/cong.c; mstflint mlxconfig database; NVIDIA DOCA DCQCN parameters",
-     .gates = {},
-     .judge = judge_parameters},
-    {.id = "ECN-2",
-     .title = "Both congestion-control points are on",
-     .condition = "Notification and reaction point are on for the RoCE priority, and no CNP is ignored.",
-     .why = "Either half alone does nothing.",
-     .needs =
-         "Vendor driver's sysfs ecn/; or cnp_handled and cnp_ignored over an interval in which CNPs arrived.",
-     .decided = "Finding if a switch is off for the RoCE priority, or cnp_ignored rises (info if congestion "
-                "control is off).",
-     .fix = "Turn the point on.",
-     .source = "ROCm/mori#658; Linux hw/mlx5/counters.c",
-     .gates = {},
-     .judge = judge_points},
-    {.id = "ECN-3",
-     .title = "The ECN path works",
-     .condition = "CE marks lead to CNPs, and pause does not come without CNPs.",
-     .why = "ECN has to act before PFC; where it is broken only pause is left.",
-     .needs = "rx_ce_packets, cnp_sent, cnp_handled; pause of the RoCE priority.",
-     .decided = "CE without CNP sent: the notification point is off. Paused by the network without a CNP "
-                "handled: marking, receiver or CNP path (confidence medium). CNPs sent without CE counted is "
-                "no contradiction on old firmware.",
-     .fix = "Follow the path from ECT to CNP.",
-     .source = "Zhu et al., SIGCOMM 2015; SONiC",
-     .gates = {.idle_too = true},
-     .judge = judge_ecn_path},
-};
-
 }  // namespace
 
 bool is_paused_without_cnp(const PortFacts& facts, const counters::PortDelta& delta) {
@@ -242,6 +202,49 @@ bool is_paused_without_cnp(const PortFacts& facts, const counters::PortDelta& de
   return false;
 }
 
-std::span<const Rule> ecn_rules() { return kRules; }
+std::span<const Rule> ecn_rules() {
+  static constexpr Rule kRules[] = {
+      {.id = "ECN-5",
+       .title = "The live algorithm is known, and its parameters are legal",
+       .condition =
+           "Every cc_params value is in its range, and the algorithm that they steer is the one that runs.",
+       .why = "The kernel checks no range, and on ConnectX-7 and later a programmable algorithm may run that "
+              "these files do not steer.",
+       .needs = "debugfs cc_params; which algorithm is live.",
+       .decided = "Finding for each value outside its range; info instead if a programmable algorithm runs. "
+                  "Not checked if all that can be read is legal and something cannot be read.",
+       .fix = "Write the default; leave cc_params alone where they steer nothing.",
+       .source = "Linux hw/mlx5/cong.c; mstflint mlxconfig database; NVIDIA DOCA DCQCN parameters",
+       .gates = {},
+       .judge = judge_parameters},
+      {.id = "ECN-2",
+       .title = "Both congestion-control points are on",
+       .condition = "Notification and reaction point are on for the RoCE priority, and no CNP is ignored.",
+       .why = "Either half alone does nothing.",
+       .needs = "Vendor driver's sysfs ecn/; or cnp_handled and cnp_ignored over an interval in which CNPs "
+                "arrived.",
+       .decided =
+           "Finding if a switch is off for the RoCE priority, or cnp_ignored rises (info if congestion "
+           "control is off).",
+       .fix = "Turn the point on.",
+       .source = "ROCm/mori#658; Linux hw/mlx5/counters.c",
+       .gates = {},
+       .judge = judge_points},
+      {.id = "ECN-3",
+       .title = "The ECN path works",
+       .condition = "CE marks lead to CNPs, and pause does not come without CNPs.",
+       .why = "ECN has to act before PFC; where it is broken only pause is left.",
+       .needs = "rx_ce_packets, cnp_sent, cnp_handled; pause of the RoCE priority.",
+       .decided =
+           "CE without CNP sent: the notification point is off. Paused by the network without a CNP "
+           "handled: marking, receiver or CNP path (confidence medium). CNPs sent without CE counted is "
+           "no contradiction on old firmware.",
+       .fix = "Follow the path from ECT to CNP.",
+       .source = "Zhu et al., SIGCOMM 2015; SONiC",
+       .gates = {.idle_too = true},
+       .judge = judge_ecn_path},
+  };
+  return kRules;
+}
 
 }  // namespace rocetune::diagnose

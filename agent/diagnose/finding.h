@@ -27,9 +27,11 @@ struct Evidence {
   std::string unit;    // "us", "B", "packets"; empty for names and codes
   std::string source;  // "DCB application table", "ethtool statistics over 2.0 s"
   bool operator==(const Evidence&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("name", &Evidence::name), field("value", &Evidence::value),
-                      field("unit", &Evidence::unit), field("source", &Evidence::source)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("name", self.name...);
+    visit("value", self.value...);
+    visit("unit", self.unit...);
+    visit("source", self.source...);
   }
 };
 
@@ -61,9 +63,10 @@ struct NotChecked {
   std::string subject;
   std::string reason;
   bool operator==(const NotChecked&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("rule", &NotChecked::rule), field("subject", &NotChecked::subject),
-                      field("reason", &NotChecked::reason)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("rule", self.rule...);
+    visit("subject", self.subject...);
+    visit("reason", self.reason...);
   }
 };
 

@@ -271,68 +271,73 @@ Outcome judge_deadlock(const PortFacts& facts, const counters::PortDelta& delta)
   return Outcome::passed(all_evidence(*seen));
 }
 
-constexpr Rule kRules[] = {
-    {.id = "PFC-1",
-     .title = "802.3x pause is off",
-     .condition = "Link-level pause is off in both directions on a RoCE port.",
-     .why =
-         "It stops every class at once and hides in no drop counter; mlx5 and ice cannot do it beside PFC.",
-     .needs = "ethtool pause parameters; PFC.",
-     .decided = "Finding if either direction is on. Where the NIC cannot do both and PFC is off, this is the "
-                "cause of the missing PFC, and MAP-3 is not reported beside it.",
-     .fix = "Pause off, and PFC on where it is off.",
-     .source = "NVIDIA/daqiri#250, #252; Linux mlx5/core/en_ethtool.c",
-     .gates = {},
-     .judge = judge_global_pause},
-    {.id = "PFC-4",
-     .title = "The NIC's stall watchdog is on",
-     .condition = "pfc-prevention-tout is auto, or on and below the switch's detection time.",
-     .why = "Without it a hung host pauses its switch port for ever, and the switch its neighbours.",
-     .needs = "ethtool tunable pfc-prevention-tout.",
-     .decided = "Finding if 0; info if not below the usual detection time of switches.",
-     .fix = "Set it to auto.",
-     .source = "Linux mlx5/core/en_ethtool.c; SONiC pfcwd defaults",
-     .gates = {},
-     .judge = judge_watchdog},
-    {.id = "PFC-5",
-     .title = "No pause storm",
-     .condition = "No priority is paused 99 % of an interval of at least 200 ms, in either direction.",
-     .why = "A storm stops the class, spreads from switch to switch, and does not end by itself.",
-     .needs = "Pause durations over an interval.",
-     .decided =
-         "Paused time over measured time, per priority and for 802.3x, each direction on its own. Time, not "
-         "frames: one pause can be renewed for any length. Not checked on an idle port without pause.",
-     .fix = "Received: find the pauser downstream. Sent: this host hangs.",
-     .source = "SONiC pfc_detect_*.lua",
-     .gates = {.idle_too = true},
-     .judge = judge_storm},
-    {.id = "PFC-6",
-     .title = "Pause is rare, and its direction says whose it is",
-     .condition = "Pause stays below 1 % of the time in both directions.",
-     .why = "Pause sent means that this host drains slowly; pause received means that the network or the "
-            "peer does. The cures are elsewhere.",
-     .needs = "Pause durations, or frames where no time is counted; PCIe stalls and receive-buffer counters "
-              "as evidence.",
-     .decided = "Sent: slow receiver, confidence high if a host counter points inside. Received: network, "
-                "unless no CNP came back (ECN-3). A storm is PFC-5's.",
-     .fix = "Sent: PCIe, NUMA, receive queues of this host. Received: downstream.",
-     .source = "Linux mlx5 counters documentation",
-     .gates = {.idle_too = true},
-     .judge = judge_pause_direction},
-    {.id = "PFC-7",
-     .title = "No sign of a PFC deadlock",
-     .condition = "No priority is in a storm in both directions at once.",
-     .why = "A cycle of paused buffers never dissolves.",
-     .needs = "Pause durations of both directions.",
-     .decided = "Info with low confidence if both directions are in a storm: a host cannot prove the cycle.",
-     .fix = "Look for the cycle on the switches.",
-     .source = "Guo et al., SIGCOMM 2016",
-     .gates = {.idle_too = true},
-     .judge = judge_deadlock},
-};
-
 }  // namespace
 
-std::span<const Rule> flow_control_rules() { return kRules; }
+std::span<const Rule> flow_control_rules() {
+  static constexpr Rule kRules[] = {
+      {.id = "PFC-1",
+       .title = "802.3x pause is off",
+       .condition = "Link-level pause is off in both directions on a RoCE port.",
+       .why =
+           "It stops every class at once and hides in no drop counter; mlx5 and ice cannot do it beside PFC.",
+       .needs = "ethtool pause parameters; PFC.",
+       .decided =
+           "Finding if either direction is on. Where the NIC cannot do both and PFC is off, this is the "
+           "cause of the missing PFC, and MAP-3 is not reported beside it.",
+       .fix = "Pause off, and PFC on where it is off.",
+       .source = "NVIDIA/daqiri#250, #252; Linux mlx5/core/en_ethtool.c",
+       .gates = {},
+       .judge = judge_global_pause},
+      {.id = "PFC-4",
+       .title = "The NIC's stall watchdog is on",
+       .condition = "pfc-prevention-tout is auto, or on and below the switch's detection time.",
+       .why = "Without it a hung host pauses its switch port for ever, and the switch its neighbours.",
+       .needs = "ethtool tunable pfc-prevention-tout.",
+       .decided = "Finding if 0; info if not below the usual detection time of switches.",
+       .fix = "Set it to auto.",
+       .source = "Linux mlx5/core/en_ethtool.c; SONiC pfcwd defaults",
+       .gates = {},
+       .judge = judge_watchdog},
+      {.id = "PFC-5",
+       .title = "No pause storm",
+       .condition = "No priority is paused 99 % of an interval of at least 200 ms, in either direction.",
+       .why = "A storm stops the class, spreads from switch to switch, and does not end by itself.",
+       .needs = "Pause durations over an interval.",
+       .decided =
+           "Paused time over measured time, per priority and for 802.3x, each direction on its own. Time, "
+           "not "
+           "frames: one pause can be renewed for any length. Not checked on an idle port without pause.",
+       .fix = "Received: find the pauser downstream. Sent: this host hangs.",
+       .source = "SONiC pfc_detect_*.lua",
+       .gates = {.idle_too = true},
+       .judge = judge_storm},
+      {.id = "PFC-6",
+       .title = "Pause is rare, and its direction says whose it is",
+       .condition = "Pause stays below 1 % of the time in both directions.",
+       .why = "Pause sent means that this host drains slowly; pause received means that the network or the "
+              "peer does. The cures are elsewhere.",
+       .needs =
+           "Pause durations, or frames where no time is counted; PCIe stalls and receive-buffer counters "
+           "as evidence.",
+       .decided = "Sent: slow receiver, confidence high if a host counter points inside. Received: network, "
+                  "unless no CNP came back (ECN-3). A storm is PFC-5's.",
+       .fix = "Sent: PCIe, NUMA, receive queues of this host. Received: downstream.",
+       .source = "Linux mlx5 counters documentation",
+       .gates = {.idle_too = true},
+       .judge = judge_pause_direction},
+      {.id = "PFC-7",
+       .title = "No sign of a PFC deadlock",
+       .condition = "No priority is in a storm in both directions at once.",
+       .why = "A cycle of paused buffers never dissolves.",
+       .needs = "Pause durations of both directions.",
+       .decided =
+           "Info with low confidence if both directions are in a storm: a host cannot prove the cycle.",
+       .fix = "Look for the cycle on the switches.",
+       .source = "Guo et al., SIGCOMM 2016",
+       .gates = {.idle_too = true},
+       .judge = judge_deadlock},
+  };
+  return kRules;
+}
 
 }  // namespace rocetune::diagnose

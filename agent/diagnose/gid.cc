@@ -119,33 +119,36 @@ Outcome judge_subnets(const HostFacts& facts) {
   return findings.empty() ? Outcome::passed(std::move(seen)) : Outcome::found(std::move(findings));
 }
 
-constexpr Rule kRules[] = {
-    {.id = "GID-1",
-     .title = "There is a RoCE v2 GID with a routable address",
-     .condition = "At least one GID is RoCE v2 and IPv4-mapped or global IPv6.",
-     .why = "RoCE v1 has no IP header, so no DSCP and no route; fe80 stays in its subnet.",
-     .needs = "The GID table with types.",
-     .decided = "Critical if no GID is v2, warning if all v2 ones are link-local. Not checked if types are "
-                "not published.",
-     .fix = "Enable v2, or give the port an address. Select GIDs by type, never by a fixed index: they move.",
-     .source = "Linux sysfs gids and gid_attrs; NVIDIA/nccl#1131, #769",
-     .gates = {.any_function = true, .any_nic = true},
-     .judge = judge_gids},
-    {.id = "GID-3",
-     .title = "Each RoCE NIC has a subnet of its own",
-     .condition = "No two RoCE ports of one network namespace share an IP subnet.",
-     .why = "The kernel may answer ARP and route through another NIC of the subnet.",
-     .needs = "Addresses of the RoCE ports.",
-     .decided = "Warning with confidence medium: sysctls and policy routing that make it right are not read. "
-                "Members of a bond do not count.",
-     .fix = "One subnet per NIC, or the sysctls.",
-     .source = "NVIDIA/nccl#1131; Linux ip-sysctl documentation",
-     .gates = {},
-     .judge = judge_subnets},
-};
-
 }  // namespace
 
-std::span<const Rule> gid_rules() { return kRules; }
+std::span<const Rule> gid_rules() {
+  static constexpr Rule kRules[] = {
+      {.id = "GID-1",
+       .title = "There is a RoCE v2 GID with a routable address",
+       .condition = "At least one GID is RoCE v2 and IPv4-mapped or global IPv6.",
+       .why = "RoCE v1 has no IP header, so no DSCP and no route; fe80 stays in its subnet.",
+       .needs = "The GID table with types.",
+       .decided = "Critical if no GID is v2, warning if all v2 ones are link-local. Not checked if types are "
+                  "not published.",
+       .fix =
+           "Enable v2, or give the port an address. Select GIDs by type, never by a fixed index: they move.",
+       .source = "Linux sysfs gids and gid_attrs; NVIDIA/nccl#1131, #769",
+       .gates = {.any_function = true, .any_nic = true},
+       .judge = judge_gids},
+      {.id = "GID-3",
+       .title = "Each RoCE NIC has a subnet of its own",
+       .condition = "No two RoCE ports of one network namespace share an IP subnet.",
+       .why = "The kernel may answer ARP and route through another NIC of the subnet.",
+       .needs = "Addresses of the RoCE ports.",
+       .decided =
+           "Warning with confidence medium: sysctls and policy routing that make it right are not read. "
+           "Members of a bond do not count.",
+       .fix = "One subnet per NIC, or the sysctls.",
+       .source = "NVIDIA/nccl#1131; Linux ip-sysctl documentation",
+       .gates = {},
+       .judge = judge_subnets},
+  };
+  return kRules;
+}
 
 }  // namespace rocetune::diagnose

@@ -119,41 +119,42 @@ Outcome judge_bonds(const HostFacts& facts) {
   return Outcome::passed(std::move(seen));
 }
 
-constexpr Rule kRules[] = {
-    {.id = "LINK-1",
-     .title = "The link damages no frames",
-     .condition = "Symbol and CRC errors do not rise.",
-     .why = "Loss on the wire looks like congestion to RoCE and is cured elsewhere.",
-     .needs = "rx_symbol_errors, rx_crc_errors over an interval.",
-     .decided = "Finding if either rises. Corrected bits are evidence only: FEC corrects all the time.",
-     .fix = "Cable, module, port.",
-     .source = "Linux mlx5 counters documentation",
-     .gates = {.any_function = false, .idle_too = true},
-     .judge = judge_link_errors},
-    {.id = "LINK-2",
-     .title = "The link stays up at full speed",
-     .condition = "No link-down event, and no slower than a port of the same part in this host.",
-     .why = "A flap stops the job, moves GIDs, and may drop run-time QoS; a slow port drags a collective.",
-     .needs = "Link state and speed; link_downs over an interval.",
-     .decided = "A port without carrier is not judged: it may not be meant to be used.",
-     .fix = "Cable, module, autonegotiation.",
-     .source = "NVIDIA/nccl#2157; Linux ethtool",
-     .gates = {.any_function = false, .any_nic = true},
-     .judge = judge_link_state},
-    {.id = "LAG-1",
-     .title = "Bonds have all their members in use",
-     .condition = "An 802.3ad bond has a partner, and every member is in the active aggregator.",
-     .why = "Otherwise one port carries all, and nothing else shows it.",
-     .needs = "Bonding state.",
-     .decided = "Finding if the partner's MAC is zero or members are missing.",
-     .fix = "LACP on the switch.",
-     .source = "Linux bonding documentation",
-     .gates = {},
-     .judge = judge_bonds},
-};
-
 }  // namespace
 
-std::span<const Rule> link_rules() { return kRules; }
+std::span<const Rule> link_rules() {
+  static constexpr Rule kRules[] = {
+      {.id = "LINK-1",
+       .title = "The link damages no frames",
+       .condition = "Symbol and CRC errors do not rise.",
+       .why = "Loss on the wire looks like congestion to RoCE and is cured elsewhere.",
+       .needs = "rx_symbol_errors, rx_crc_errors over an interval.",
+       .decided = "Finding if either rises. Corrected bits are evidence only: FEC corrects all the time.",
+       .fix = "Cable, module, port.",
+       .source = "Linux mlx5 counters documentation",
+       .gates = {.any_function = false, .idle_too = true},
+       .judge = judge_link_errors},
+      {.id = "LINK-2",
+       .title = "The link stays up at full speed",
+       .condition = "No link-down event, and no slower than a port of the same part in this host.",
+       .why = "A flap stops the job, moves GIDs, and may drop run-time QoS; a slow port drags a collective.",
+       .needs = "Link state and speed; link_downs over an interval.",
+       .decided = "A port without carrier is not judged: it may not be meant to be used.",
+       .fix = "Cable, module, autonegotiation.",
+       .source = "NVIDIA/nccl#2157; Linux ethtool",
+       .gates = {.any_function = false, .any_nic = true},
+       .judge = judge_link_state},
+      {.id = "LAG-1",
+       .title = "Bonds have all their members in use",
+       .condition = "An 802.3ad bond has a partner, and every member is in the active aggregator.",
+       .why = "Otherwise one port carries all, and nothing else shows it.",
+       .needs = "Bonding state.",
+       .decided = "Finding if the partner's MAC is zero or members are missing.",
+       .fix = "LACP on the switch.",
+       .source = "Linux bonding documentation",
+       .gates = {},
+       .judge = judge_bonds},
+  };
+  return kRules;
+}
 
 }  // namespace rocetune::diagnose

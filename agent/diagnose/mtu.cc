@@ -53,22 +53,24 @@ Outcome judge_mtu(const PortFacts& facts) {
   return Outcome::passed(std::move(evidence));
 }
 
-constexpr Rule kRules[] = {
-    {.id = "MTU-1",
-     .title = "The MTU allows RDMA packets of 4096 bytes",
-     .condition = "The netdev's MTU is at least 4192; 9000 is usual.",
-     .why = "The RDMA MTU is the largest power of two that fits under it less 96 bytes; 1500 gives 1024, "
-            "four times the packets.",
-     .needs = "MTU of the netdev; active_mtu of the RDMA port.",
-     .decided = "Finding below 4192, or if active_mtu is less than the netdev allows. Info on software RDMA.",
-     .fix = "Set 9000 on both hosts and the switch.",
-     .source = "Linux include/rdma/ib_addr.h (iboe_get_mtu); NVIDIA/dgx-spark-playbooks#102, #103",
-     .gates = {.any_function = true, .any_nic = true},
-     .judge = judge_mtu},
-};
-
 }  // namespace
 
-std::span<const Rule> mtu_rules() { return kRules; }
+std::span<const Rule> mtu_rules() {
+  static constexpr Rule kRules[] = {
+      {.id = "MTU-1",
+       .title = "The MTU allows RDMA packets of 4096 bytes",
+       .condition = "The netdev's MTU is at least 4192; 9000 is usual.",
+       .why = "The RDMA MTU is the largest power of two that fits under it less 96 bytes; 1500 gives 1024, "
+              "four times the packets.",
+       .needs = "MTU of the netdev; active_mtu of the RDMA port.",
+       .decided =
+           "Finding below 4192, or if active_mtu is less than the netdev allows. Info on software RDMA.",
+       .fix = "Set 9000 on both hosts and the switch.",
+       .source = "Linux include/rdma/ib_addr.h (iboe_get_mtu); NVIDIA/dgx-spark-playbooks#102, #103",
+       .gates = {.any_function = true, .any_nic = true},
+       .judge = judge_mtu},
+  };
+  return kRules;
+}
 
 }  // namespace rocetune::diagnose

@@ -151,65 +151,67 @@ Outcome judge_switch_announcement(const PortFacts& facts) {
   return Outcome::found(std::move(finding));
 }
 
-constexpr Rule kRules[] = {
-    {.id = "NET-3",
-     .title = "The link is Ethernet",
-     .condition = "Ethernet rules are applied to Ethernet links only.",
-     .why = "Class maps, PFC, ECN and GIDs of RoCE mean nothing on InfiniBand.",
-     .needs = "link_layer of the RDMA port.",
-     .decided = "Info on InfiniBand; every Ethernet rule is then not checked.",
-     .fix = "None.",
-     .source = "Linux sysfs infiniband/<dev>/ports/<n>/link_layer",
-     .gates = {.infiniband_too = true, .any_function = true, .any_nic = true},
-     .judge = judge_link_layer},
-    {.id = "OPS-4",
-     .title = "The hardware is known",
-     .condition = "The kind of NIC has a row in configs/rules.toml.",
-     .why = "A tool that passes what it does not know is worse than none.",
-     .needs = "The kind of NIC, by its driver.",
-     .decided = "Passes or abstains; on an unknown NIC no rule ever passes. Idle ports are treated alike, by "
-                "every rule that needs traffic.",
-     .fix = "None.",
-     .source = "GoogleCloudPlatform/cluster-toolkit#5917; awslabs/awsome-distributed-ai PR #1201",
-     .gates = {.infiniband_too = true, .any_function = true, .any_nic = true},
-     .judge = judge_known_hardware},
-    {.id = "HOST-1",
-     .title = "QoS is set where the port is owned",
-     .condition =
-         "RoCE QoS of a virtual function is set on its physical function; of a DPU in DPU mode, on the DPU.",
-     .why = "Only the owner has DCB operations.",
-     .needs = "The role of the port.",
-     .decided = "Info on virtual functions and the host side of a DPU; rules about the class map are then "
-                "not checked.",
-     .fix = "Go to the owner.",
-     .source = "Linux mlx5/core/en_dcbnl.c (operations on the PF only); Mellanox/network-operator#269",
-     .gates = {.infiniband_too = true, .any_function = true, .any_nic = true},
-     .judge = judge_function},
-    {.id = "PFC-2",
-     .title = "DCB has one owner",
-     .condition = "The host owns DCBX, is not willing, and no other program writes DCB.",
-     .why = "A second owner undoes the class map seconds or days later.",
-     .needs = "DCBX mode; the ETS willing bit; programs that are known to write DCB.",
-     .decided = "Finding if the firmware owns DCBX, if the port is willing, or if such a program runs "
-                "(confidence medium).",
-     .fix = "Take DCBX for the host, or leave all of it to the other owner.",
-     .source = "Linux mlx5/core/en_dcbnl.c; Azure/AzureLocal-Supportability#289-#292",
-     .gates = {},
-     .judge = judge_owner},
-    {.id = "SW-4",
-     .title = "What the switch announces fits the class",
-     .condition = "PFC as announced by DCBX has the RoCE priority.",
-     .why = "PFC needs both ends.",
-     .needs = "PFC of the DCBX peer, where a driver keeps it; the RoCE class.",
-     .decided = "The RoCE priority must be in the announced set.",
-     .fix = "Agree on one priority.",
-     .source = "IEEE 802.1Qaz",
-     .gates = {},
-     .judge = judge_switch_announcement},
-};
-
 }  // namespace
 
-std::span<const Rule> ownership_rules() { return kRules; }
+std::span<const Rule> ownership_rules() {
+  static constexpr Rule kRules[] = {
+      {.id = "NET-3",
+       .title = "The link is Ethernet",
+       .condition = "Ethernet rules are applied to Ethernet links only.",
+       .why = "Class maps, PFC, ECN and GIDs of RoCE mean nothing on InfiniBand.",
+       .needs = "link_layer of the RDMA port.",
+       .decided = "Info on InfiniBand; every Ethernet rule is then not checked.",
+       .fix = "None.",
+       .source = "Linux sysfs infiniband/<dev>/ports/<n>/link_layer",
+       .gates = {.infiniband_too = true, .any_function = true, .any_nic = true},
+       .judge = judge_link_layer},
+      {.id = "OPS-4",
+       .title = "The hardware is known",
+       .condition = "The kind of NIC has a row in configs/rules.toml.",
+       .why = "A tool that passes what it does not know is worse than none.",
+       .needs = "The kind of NIC, by its driver.",
+       .decided =
+           "Passes or abstains; on an unknown NIC no rule ever passes. Idle ports are treated alike, by "
+           "every rule that needs traffic.",
+       .fix = "None.",
+       .source = "GoogleCloudPlatform/cluster-toolkit#5917; awslabs/awsome-distributed-ai PR #1201",
+       .gates = {.infiniband_too = true, .any_function = true, .any_nic = true},
+       .judge = judge_known_hardware},
+      {.id = "HOST-1",
+       .title = "QoS is set where the port is owned",
+       .condition = "RoCE QoS of a virtual function is set on its physical function; of a DPU in DPU mode, "
+                    "on the DPU.",
+       .why = "Only the owner has DCB operations.",
+       .needs = "The role of the port.",
+       .decided = "Info on virtual functions and the host side of a DPU; rules about the class map are then "
+                  "not checked.",
+       .fix = "Go to the owner.",
+       .source = "Linux mlx5/core/en_dcbnl.c (operations on the PF only); Mellanox/network-operator#269",
+       .gates = {.infiniband_too = true, .any_function = true, .any_nic = true},
+       .judge = judge_function},
+      {.id = "PFC-2",
+       .title = "DCB has one owner",
+       .condition = "The host owns DCBX, is not willing, and no other program writes DCB.",
+       .why = "A second owner undoes the class map seconds or days later.",
+       .needs = "DCBX mode; the ETS willing bit; programs that are known to write DCB.",
+       .decided = "Finding if the firmware owns DCBX, if the port is willing, or if such a program runs "
+                  "(confidence medium).",
+       .fix = "Take DCBX for the host, or leave all of it to the other owner.",
+       .source = "Linux mlx5/core/en_dcbnl.c; Azure/AzureLocal-Supportability#289-#292",
+       .gates = {},
+       .judge = judge_owner},
+      {.id = "SW-4",
+       .title = "What the switch announces fits the class",
+       .condition = "PFC as announced by DCBX has the RoCE priority.",
+       .why = "PFC needs both ends.",
+       .needs = "PFC of the DCBX peer, where a driver keeps it; the RoCE class.",
+       .decided = "The RoCE priority must be in the announced set.",
+       .fix = "Agree on one priority.",
+       .source = "IEEE 802.1Qaz",
+       .gates = {},
+       .judge = judge_switch_announcement},
+  };
+  return kRules;
+}
 
 }  // namespace rocetune::diagnose

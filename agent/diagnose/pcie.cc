@@ -192,52 +192,53 @@ Outcome judge_placement(const HostFacts& facts) {
   return Outcome::passed(std::move(seen));
 }
 
-constexpr Rule kRules[] = {
-    {.id = "VM-1",
-     .title = "Bare metal, or PCIe is not judged",
-     .condition = "PCIe and ACS advice is for bare metal only.",
-     .why = "A guest sees PCIe as its hypervisor pretends it, and needs ACS on, not off, below.",
-     .needs = "Hypervisor.",
-     .decided = "Info in a guest; PCIE-1 and PCIE-2 are then not checked.",
-     .fix = "Go to the hypervisor.",
-     .source = "NVIDIA/nccl#949, #1453",
-     .gates = {},
-     .judge = judge_hypervisor},
-    {.id = "PCIE-1",
-     .title = "PCIe is as wide and fast as the NIC, and not narrower than the wire",
-     .condition = "Width and speed are the NIC's largest and carry the link's rate; MaxReadReq is 4096 B.",
-     .why = "A host that drains slower than the wire pauses the network.",
-     .needs = "PCIe width and speed, now and largest; link speed; MaxReadReq from configuration space.",
-     .decided =
-         "Warning for width, speed or too little of both; info for MaxReadReq. Not checked in a guest.",
-     .fix = "Slot, riser, BIOS.",
-     .source = "PCI Express Base Specification; oci-hpc",
-     .gates = {.infiniband_too = true, .any_nic = true},
-     .judge = judge_pcie},
-    {.id = "PCIE-2",
-     .title = "ACS does not redirect peer-to-peer",
-     .condition = "No bridge above the NIC redirects peer-to-peer requests, on bare metal with GPUs.",
-     .why = "Redirected requests travel through the root complex, at a fraction of the rate.",
-     .needs = "ACS control of the bridges (configuration space), GPUs, hypervisor.",
-     .decided = "Finding if a bridge redirects and there are GPUs. Not checked in a guest.",
-     .fix = "Turn redirection off there.",
-     .source = "NVIDIA/nccl#489, #85",
-     .gates = {.infiniband_too = true, .any_nic = true},
-     .judge = judge_acs},
-    {.id = "HOST-2",
-     .title = "GPUs have a RoCE port on their NUMA node",
-     .condition = "The nearest RoCE port of each GPU is on its node.",
-     .why = "Traffic across sockets is slower and pauses the network.",
-     .needs = "GPUs and their PCI distance to NICs. Where processes run is not read.",
-     .decided = "Info for each GPU whose nearest RoCE port is on another node.",
-     .fix = "Choose another NIC, bind the process.",
-     .source = "open-mpi/ompi#6888, openucx/ucx#7449",
-     .gates = {},
-     .judge = judge_placement},
-};
-
 }  // namespace
 
-std::span<const Rule> pcie_rules() { return kRules; }
+std::span<const Rule> pcie_rules() {
+  static constexpr Rule kRules[] = {
+      {.id = "VM-1",
+       .title = "Bare metal, or PCIe is not judged",
+       .condition = "PCIe and ACS advice is for bare metal only.",
+       .why = "A guest sees PCIe as its hypervisor pretends it, and needs ACS on, not off, below.",
+       .needs = "Hypervisor.",
+       .decided = "Info in a guest; PCIE-1 and PCIE-2 are then not checked.",
+       .fix = "Go to the hypervisor.",
+       .source = "NVIDIA/nccl#949, #1453",
+       .gates = {},
+       .judge = judge_hypervisor},
+      {.id = "PCIE-1",
+       .title = "PCIe is as wide and fast as the NIC, and not narrower than the wire",
+       .condition = "Width and speed are the NIC's largest and carry the link's rate; MaxReadReq is 4096 B.",
+       .why = "A host that drains slower than the wire pauses the network.",
+       .needs = "PCIe width and speed, now and largest; link speed; MaxReadReq from configuration space.",
+       .decided =
+           "Warning for width, speed or too little of both; info for MaxReadReq. Not checked in a guest.",
+       .fix = "Slot, riser, BIOS.",
+       .source = "PCI Express Base Specification; oci-hpc",
+       .gates = {.infiniband_too = true, .any_nic = true},
+       .judge = judge_pcie},
+      {.id = "PCIE-2",
+       .title = "ACS does not redirect peer-to-peer",
+       .condition = "No bridge above the NIC redirects peer-to-peer requests, on bare metal with GPUs.",
+       .why = "Redirected requests travel through the root complex, at a fraction of the rate.",
+       .needs = "ACS control of the bridges (configuration space), GPUs, hypervisor.",
+       .decided = "Finding if a bridge redirects and there are GPUs. Not checked in a guest.",
+       .fix = "Turn redirection off there.",
+       .source = "NVIDIA/nccl#489, #85",
+       .gates = {.infiniband_too = true, .any_nic = true},
+       .judge = judge_acs},
+      {.id = "HOST-2",
+       .title = "GPUs have a RoCE port on their NUMA node",
+       .condition = "The nearest RoCE port of each GPU is on its node.",
+       .why = "Traffic across sockets is slower and pauses the network.",
+       .needs = "GPUs and their PCI distance to NICs. Where processes run is not read.",
+       .decided = "Info for each GPU whose nearest RoCE port is on another node.",
+       .fix = "Choose another NIC, bind the process.",
+       .source = "open-mpi/ompi#6888, openucx/ucx#7449",
+       .gates = {},
+       .judge = judge_placement},
+  };
+  return kRules;
+}
 
 }  // namespace rocetune::diagnose

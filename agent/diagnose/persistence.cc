@@ -26,21 +26,22 @@ Outcome judge_boot_unit(const HostFacts& facts) {
   return Outcome::found(std::move(finding));
 }
 
-constexpr Rule kRules[] = {
-    {.id = "OPS-1",
-     .title = "Settings survive a reboot",
-     .condition = "The boot unit that applies the last confirmed state is installed.",
-     .why = "Run-time QoS is lost on reboot, driver reload and some link events.",
-     .needs = "Whether the unit is there; a RoCE class worth keeping.",
-     .decided = "Info if it is not: other programs may do the same, which is not visible.",
-     .fix = "Enable the unit.",
-     .source = "MiaAI-Lab/GLM-5.3-Flash-EXL3-2x-DGX-Sparks#115",
-     .gates = {},
-     .judge = judge_boot_unit},
-};
-
 }  // namespace
 
-std::span<const Rule> persistence_rules() { return kRules; }
+std::span<const Rule> persistence_rules() {
+  static constexpr Rule kRules[] = {
+      {.id = "OPS-1",
+       .title = "Settings survive a reboot",
+       .condition = "The boot unit that applies the last confirmed state is installed.",
+       .why = "Run-time QoS is lost on reboot, driver reload and some link events.",
+       .needs = "Whether the unit is there; a RoCE class worth keeping.",
+       .decided = "Info if it is not: other programs may do the same, which is not visible.",
+       .fix = "Enable the unit.",
+       .source = "MiaAI-Lab/GLM-5.3-Flash-EXL3-2x-DGX-Sparks#115",
+       .gates = {},
+       .judge = judge_boot_unit},
+  };
+  return kRules;
+}
 
 }  // namespace rocetune::diagnose

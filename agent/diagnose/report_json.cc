@@ -3,16 +3,12 @@
 #include <fmt/core.h>
 
 #include "agent/diagnose/engine.h"
-#include "dataplane/base/reflect_json.h"
+#include "agent/host/knob_json.h"
 
 namespace rocetune::diagnose {
 namespace {
 
 constexpr int kSchemaVersion = 1;
-
-void write(JsonWriter& out, const host::KnobValue& value) {
-  std::visit([&](const auto& alternative) { to_json(out, alternative); }, value);
-}
 
 void write(JsonWriter& out, const Fix& fix) {
   out.begin_object().member("text", fix.text);
@@ -22,9 +18,9 @@ void write(JsonWriter& out, const Fix& fix) {
     out.member("port", change.knob.port).member("kind", enum_name(change.knob.kind));
     if (!change.knob.parameter.empty()) out.member("parameter", change.knob.parameter);
     out.key("before");
-    write(out, change.before);
+    to_json(out, change.before);
     out.key("after");
-    write(out, change.after);
+    to_json(out, change.after);
     out.end_object();
   }
   out.end_array();

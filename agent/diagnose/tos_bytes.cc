@@ -117,35 +117,37 @@ Outcome judge_cm_class(const PortFacts& facts) {
   return Outcome::found(std::move(finding));
 }
 
-constexpr Rule kRules[] = {
-    {.id = "MAP-4",
-     .title = "ToS bytes hold DSCP times 4, plus ECN",
-     .condition = "default_roce_tos and traffic_class do not hold a bare DSCP or priority.",
-     .why = "26 written as a ToS byte means DSCP 6: the most common mistake of the field.",
-     .needs = "configfs rdma_cm default_roce_tos; on vendor drivers sysfs tc/<port>/traffic_class.",
-     .decided = "Finding if the byte equals the class's DSCP or priority and its own DSCP leads to no "
-                "lossless class. Info if the ECN bits are 00 on a NIC that sends them as given.",
-     .fix = "Write DSCP * 4 + 2.",
-     .source = "dmf-mxl/mxl#603; Linux hw/mlx5/qp.c (DSCP = traffic_class >> 2)",
-     .gates = {},
-     .judge = judge_tos_byte},
-    {.id = "MAP-8",
-     .title = "Connections made by rdma_cm carry the class",
-     .condition = "default_roce_tos leads to the RoCE class.",
-     .why = "It is the only class of applications that use rdma_cm and set no ToS themselves. Verbs "
-            "applications and DevX queue pairs do not use it: their class is in their own settings, which a "
-            "host does not show.",
-     .needs = "configfs rdma_cm default_roce_tos; the RoCE class.",
-     .decided = "Info if it is 0; warning if it holds another class. Not checked where the directory was "
-                "never made.",
-     .fix = "Write the class's ToS byte.",
-     .source = "Linux drivers/infiniband/core/cma_configfs.c; NVIDIA/nccl#2383",
-     .gates = {},
-     .judge = judge_cm_class},
-};
-
 }  // namespace
 
-std::span<const Rule> tos_bytes_rules() { return kRules; }
+std::span<const Rule> tos_bytes_rules() {
+  static constexpr Rule kRules[] = {
+      {.id = "MAP-4",
+       .title = "ToS bytes hold DSCP times 4, plus ECN",
+       .condition = "default_roce_tos and traffic_class do not hold a bare DSCP or priority.",
+       .why = "26 written as a ToS byte means DSCP 6: the most common mistake of the field.",
+       .needs = "configfs rdma_cm default_roce_tos; on vendor drivers sysfs tc/<port>/traffic_class.",
+       .decided = "Finding if the byte equals the class's DSCP or priority and its own DSCP leads to no "
+                  "lossless class. Info if the ECN bits are 00 on a NIC that sends them as given.",
+       .fix = "Write DSCP * 4 + 2.",
+       .source = "dmf-mxl/mxl#603; Linux hw/mlx5/qp.c (DSCP = traffic_class >> 2)",
+       .gates = {},
+       .judge = judge_tos_byte},
+      {.id = "MAP-8",
+       .title = "Connections made by rdma_cm carry the class",
+       .condition = "default_roce_tos leads to the RoCE class.",
+       .why =
+           "It is the only class of applications that use rdma_cm and set no ToS themselves. Verbs "
+           "applications and DevX queue pairs do not use it: their class is in their own settings, which a "
+           "host does not show.",
+       .needs = "configfs rdma_cm default_roce_tos; the RoCE class.",
+       .decided = "Info if it is 0; warning if it holds another class. Not checked where the directory was "
+                  "never made.",
+       .fix = "Write the class's ToS byte.",
+       .source = "Linux drivers/infiniband/core/cma_configfs.c; NVIDIA/nccl#2383",
+       .gates = {},
+       .judge = judge_cm_class},
+  };
+  return kRules;
+}
 
 }  // namespace rocetune::diagnose

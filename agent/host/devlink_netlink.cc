@@ -11,7 +11,7 @@ namespace {
 // Types of parameter values as devlink sends them: NLA_U8 and so on of include/net/netlink.h.
 enum : std::uint8_t { kTypeFlag = 6, kTypeString = 5 };
 
-std::string text_of(ByteSpan attributes, std::uint16_t type) {
+std::string text_or_empty(ByteSpan attributes, std::uint16_t type) {
   const auto found = find_attribute(attributes, type);
   return found ? found->as_string() : "";
 }
@@ -20,7 +20,8 @@ struct DeviceName {
   std::string bus, device;
 };
 Expected<DeviceName> device_of(ByteSpan attributes) {
-  DeviceName out{text_of(attributes, DEVLINK_ATTR_BUS_NAME), text_of(attributes, DEVLINK_ATTR_DEV_NAME)};
+  DeviceName out{text_or_empty(attributes, DEVLINK_ATTR_BUS_NAME),
+                 text_or_empty(attributes, DEVLINK_ATTR_DEV_NAME)};
   if (out.bus.empty() || out.device.empty()) return fail(ErrorKind::io, "devlink message without a device");
   return out;
 }
@@ -44,14 +45,14 @@ Expected<DevlinkEntry> parse_devlink_info(ByteSpan payload) {
   if (!device) return tl::unexpected(device.error());
   DevlinkEntry out{.bus = device->bus,
                    .device = device->device,
-                   .driver = text_of(*attributes, DEVLINK_ATTR_INFO_DRIVER_NAME)};
+                   .driver = text_or_empty(*attributes, DEVLINK_ATTR_INFO_DRIVER_NAME)};
   std::map<std::string, std::string> running;
   for_each_attribute(*attributes, [&](const NetlinkAttribute& attribute) {
     const bool is_running = attribute.type == DEVLINK_ATTR_INFO_VERSION_RUNNING;
     if (!is_running && attribute.type != DEVLINK_ATTR_INFO_VERSION_FIXED) return;
     auto& versions = is_running ? running : out.versions;
-    versions[text_of(attribute.payload, DEVLINK_ATTR_INFO_VERSION_NAME)] =
-        text_of(attribute.payload, DEVLINK_ATTR_INFO_VERSION_VALUE);
+    versions[text_or_empty(attribute.payload, DEVLINK_ATTR_INFO_VERSION_NAME)] =
+        text_or_empty(attribute.payload, DEVLINK_ATTR_INFO_VERSION_VALUE);
   });
   for (auto& [name, value] : running) out.versions[name] = std::move(value);
   return out;
@@ -64,7 +65,7 @@ Expected<DevlinkParam> parse_devlink_param(ByteSpan payload) {
   if (!device) return tl::unexpected(device.error());
   const auto param = find_attribute(*attributes, DEVLINK_ATTR_PARAM);
   if (!param) return fail(ErrorKind::io, "devlink parameter message without a parameter");
-  DevlinkParam out{device->bus, device->device, text_of(param->payload, DEVLINK_ATTR_PARAM_NAME),
+  DevlinkParam out{device->bus, device->device, text_or_empty(param->payload, DEVLINK_ATTR_PARAM_NAME),
                    std::nullopt};
   const auto type = attribute_as<std::uint8_t>(param->payload, DEVLINK_ATTR_PARAM_TYPE);
   const auto values = find_attribute(param->payload, DEVLINK_ATTR_PARAM_VALUES_LIST);

@@ -21,11 +21,13 @@ struct DevlinkEntry {
   std::map<std::string, std::string> params;        // run-time value, else the one of the next driver load
   Observed<std::string> eswitch_mode = not_read();  // "legacy", "switchdev"; asking needs CAP_NET_ADMIN
   bool operator==(const DevlinkEntry&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{
-        field("bus", &DevlinkEntry::bus),       field("device", &DevlinkEntry::device),
-        field("driver", &DevlinkEntry::driver), field("versions", &DevlinkEntry::versions),
-        field("params", &DevlinkEntry::params), field("eswitch_mode", &DevlinkEntry::eswitch_mode)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("bus", self.bus...);
+    visit("device", self.device...);
+    visit("driver", self.driver...);
+    visit("versions", self.versions...);
+    visit("params", self.params...);
+    visit("eswitch_mode", self.eswitch_mode...);
   }
 };
 

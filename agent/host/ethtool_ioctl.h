@@ -23,9 +23,11 @@ struct DriverInfo {
   std::string bus;       // PCI address for PCI devices
   std::uint32_t statistics = 0;
   bool operator==(const DriverInfo&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("driver", &DriverInfo::driver), field("firmware", &DriverInfo::firmware),
-                      field("bus", &DriverInfo::bus), field("statistics", &DriverInfo::statistics)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("driver", self.driver...);
+    visit("firmware", self.firmware...);
+    visit("bus", self.bus...);
+    visit("statistics", self.statistics...);
   }
 };
 
@@ -35,10 +37,10 @@ struct LinkSettings {
   std::optional<bool> full_duplex;
   bool autonegotiation = false;
   bool operator==(const LinkSettings&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("speed_bps", &LinkSettings::speed),
-                      field("full_duplex", &LinkSettings::full_duplex),
-                      field("autonegotiation", &LinkSettings::autonegotiation)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("speed_bps", self.speed...);
+    visit("full_duplex", self.full_duplex...);
+    visit("autonegotiation", self.autonegotiation...);
   }
 };
 

@@ -15,9 +15,11 @@ struct InterfaceState {
   State state = State::usable;
   std::string why;  // empty if usable
   bool operator==(const InterfaceState&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("port", &InterfaceState::port), field("name", &InterfaceState::name),
-                      field("state", &InterfaceState::state), field("why", &InterfaceState::why)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("port", self.port...);
+    visit("name", self.name...);
+    visit("state", self.state...);
+    visit("why", self.why...);
   }
 };
 

@@ -4,16 +4,11 @@
 
 #include "agent/host/dcb_netlink.h"
 #include "agent/host/ethtool_netlink.h"
+#include "agent/host/host_files.h"
 #include "dataplane/base/reflect_json.h"
 
 namespace rocetune::host {
 namespace {
-
-template <class T>
-Observed<T> observed(const Expected<T>& answer) {
-  if (answer) return *answer;
-  return unavailable(answer.error());
-}
 
 // The sockets that one question per port needs; one that does not open answers with its own error.
 struct PortSockets {

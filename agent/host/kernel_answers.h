@@ -25,12 +25,14 @@ struct PortAnswers {
   Observed<std::uint16_t> pfc_prevention_ms = not_read();
   Observed<Dcb> dcb = not_read();
   bool operator==(const PortAnswers&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{
-        field("driver", &PortAnswers::driver), field("link", &PortAnswers::link),
-        field("lanes", &PortAnswers::lanes),   field("fec", &PortAnswers::fec),
-        field("pause", &PortAnswers::pause),   field("pfc_prevention_ms", &PortAnswers::pfc_prevention_ms),
-        field("dcb", &PortAnswers::dcb)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("driver", self.driver...);
+    visit("link", self.link...);
+    visit("lanes", self.lanes...);
+    visit("fec", self.fec...);
+    visit("pause", self.pause...);
+    visit("pfc_prevention_ms", self.pfc_prevention_ms...);
+    visit("dcb", self.dcb...);
   }
 };
 
@@ -39,8 +41,9 @@ struct RdmaAnswers {
   RdmaDeviceEntry device;
   std::vector<RdmaLinkEntry> links;
   bool operator==(const RdmaAnswers&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("device", &RdmaAnswers::device), field("links", &RdmaAnswers::links)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("device", self.device...);
+    visit("links", self.links...);
   }
 };
 
@@ -53,14 +56,14 @@ struct KernelAnswers {
   Observed<bool> rdma_namespaces_exclusive = not_read();
   Observed<std::vector<DevlinkEntry>> devlink = not_read();
   bool operator==(const KernelAnswers&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("links", &KernelAnswers::links),
-                      field("addresses", &KernelAnswers::addresses),
-                      field("routes", &KernelAnswers::routes),
-                      field("ports", &KernelAnswers::ports),
-                      field("rdma", &KernelAnswers::rdma),
-                      field("rdma_namespaces_exclusive", &KernelAnswers::rdma_namespaces_exclusive),
-                      field("devlink", &KernelAnswers::devlink)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("links", self.links...);
+    visit("addresses", self.addresses...);
+    visit("routes", self.routes...);
+    visit("ports", self.ports...);
+    visit("rdma", self.rdma...);
+    visit("rdma_namespaces_exclusive", self.rdma_namespaces_exclusive...);
+    visit("devlink", self.devlink...);
   }
 };
 

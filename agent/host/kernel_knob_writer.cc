@@ -10,13 +10,12 @@
 #include "agent/host/dcb_netlink.h"
 #include "agent/host/ethtool_ioctl.h"
 #include "agent/host/namespaces.h"
+#include "agent/host/rdma_files.h"
 #include "agent/host/route_netlink.h"
 #include "dataplane/base/file.h"
 
 namespace rocetune::host {
 namespace {
-
-constexpr std::string_view kRdmaCm = "/sys/kernel/config/rdma_cm";
 
 const KnobWrite* find(const std::vector<KnobWrite>& batch, KnobKind kind) {
   const auto found = std::find_if(batch.begin(), batch.end(),

@@ -243,48 +243,4 @@ std::string to_text(const Knob& knob, const KnobValue& value) {
   }
 }
 
-std::string to_json_text(const KnobValue& value) {
-  JsonWriter out(JsonWriter::Style::compact);
-  std::visit([&](const auto& alternative) { to_json(out, alternative); }, value);
-  return out.take();
-}
-
-namespace {
-template <class T>
-Expected<KnobValue> read_alternative(const Json& json, const JsonPath& path) {
-  return from_json<T>(json, path).map([](T value) { return KnobValue(std::move(value)); });
-}
-
-Expected<KnobValue> read_kind(KnobKind kind, const Json& json, const JsonPath& path) {
-  switch (kind) {
-    case KnobKind::dcbx_mode:
-      return read_alternative<DcbxMode>(json, path);
-    case KnobKind::pfc:
-      return read_alternative<PfcSetting>(json, path);
-    case KnobKind::ets:
-      return read_alternative<EtsSetting>(json, path);
-    case KnobKind::app_table:
-      return read_alternative<std::vector<AppEntry>>(json, path);
-    case KnobKind::buffers:
-      return read_alternative<BufferSetting>(json, path);
-    case KnobKind::global_pause:
-      return read_alternative<GlobalPause>(json, path);
-    default:
-      return read_alternative<std::int64_t>(json, path);
-  }
-}
-}  // namespace
-
-Expected<KnobValue> knob_value_from_json(KnobKind kind, std::string_view text, const std::string& name) {
-  const auto json = parse_json(text, name);
-  if (!json) return tl::unexpected(json.error());
-  auto value = read_kind(kind, *json, JsonPath(name));
-  if (!value) return value;
-  if (auto* app = std::get_if<std::vector<AppEntry>>(&*value)) std::sort(app->begin(), app->end());
-  if (!is_valid(kind, *value)) {
-    return fail(ErrorKind::bad_input, "{}: {} is not a value of {}", name, text, enum_name(kind));
-  }
-  return value;
-}
-
 }  // namespace rocetune::host

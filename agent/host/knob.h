@@ -31,9 +31,10 @@ struct Knob {
   KnobKind kind = KnobKind::pfc;
   std::string parameter;  // cc_param: the file's name; else empty
   auto operator<=>(const Knob&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("port", &Knob::port), field("kind", &Knob::kind),
-                      field("parameter", &Knob::parameter)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("port", self.port...);
+    visit("kind", self.kind...);
+    visit("parameter", self.parameter...);
   }
 };
 
@@ -42,8 +43,9 @@ struct PfcSetting {
   PrioritySet enabled;
   std::uint16_t delay = 0;  // driver's unit; mlx5: metres of cable
   bool operator==(const PfcSetting&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("enabled", &PfcSetting::enabled), field("delay", &PfcSetting::delay)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("enabled", self.enabled...);
+    visit("delay", self.delay...);
   }
 };
 
@@ -55,11 +57,12 @@ struct EtsSetting {
   std::array<std::uint8_t, 8> tx_share_percent{};
   std::array<std::uint8_t, 8> rx_share_percent{};
   bool operator==(const EtsSetting&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{
-        field("willing", &EtsSetting::willing), field("tc_of_priority", &EtsSetting::tc_of_priority),
-        field("tsa_of_tc", &EtsSetting::tsa), field("tx_share_percent_of_tc", &EtsSetting::tx_share_percent),
-        field("rx_share_percent_of_tc", &EtsSetting::rx_share_percent)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("willing", self.willing...);
+    visit("tc_of_priority", self.tc_of_priority...);
+    visit("tsa_of_tc", self.tsa...);
+    visit("tx_share_percent_of_tc", self.tx_share_percent...);
+    visit("rx_share_percent_of_tc", self.rx_share_percent...);
   }
 };
 
@@ -68,9 +71,9 @@ struct BufferSetting {
   std::array<std::uint8_t, 8> buffer_of_priority{};
   std::array<Bytes, 8> size{};
   bool operator==(const BufferSetting&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("buffer_of_priority", &BufferSetting::buffer_of_priority),
-                      field("size_bytes", &BufferSetting::size)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("buffer_of_priority", self.buffer_of_priority...);
+    visit("size_bytes", self.size...);
   }
 };
 
@@ -98,11 +101,6 @@ std::string to_text(const Knob& knob);
 std::string to_text(const KnobValue& value);
 // The same with the unit that belongs to the kind: "9000 B", "100 ms", "106 (DSCP 26, ECT(0))".
 std::string to_text(const Knob& knob, const KnobValue& value);
-
-// Compact JSON of the value alone; its shape depends on the kind, so reading it back takes the kind.
-std::string to_json_text(const KnobValue& value);
-// Error: bad_input with `name` and the path inside; also what `is_valid` refuses.
-Expected<KnobValue> knob_value_from_json(KnobKind kind, std::string_view text, const std::string& name);
 
 // The same change by the tools an engineer knows, one shell line each, to be pasted as root: dcb, ethtool,
 // ip, echo. A port in another network namespace is reached by `ip netns exec` or `nsenter`. `before` lets it

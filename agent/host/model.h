@@ -29,10 +29,12 @@ struct DcbxMode {
   bool ieee = false;         // DCB_CAP_DCBX_VER_IEEE
   bool is_static = false;    // DCB_CAP_DCBX_STATIC
   bool operator==(const DcbxMode&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("host", &DcbxMode::host), field("lld_managed", &DcbxMode::lld_managed),
-                      field("cee", &DcbxMode::cee), field("ieee", &DcbxMode::ieee),
-                      field("static", &DcbxMode::is_static)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("host", self.host...);
+    visit("lld_managed", self.lld_managed...);
+    visit("cee", self.cee...);
+    visit("ieee", self.ieee...);
+    visit("static", self.is_static...);
   }
 };
 
@@ -44,13 +46,13 @@ struct Pfc {
   std::array<std::uint64_t, 8> requests{};     // pause frames sent, per priority
   std::array<std::uint64_t, 8> indications{};  // pause frames received, per priority
   bool operator==(const Pfc&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("enabled", &Pfc::enabled),
-                      field("capable", &Pfc::capable),
-                      field("macsec_bypass", &Pfc::macsec_bypass),
-                      field("delay", &Pfc::delay),
-                      field("requests_frames", &Pfc::requests),
-                      field("indications_frames", &Pfc::indications)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("enabled", self.enabled...);
+    visit("capable", self.capable...);
+    visit("macsec_bypass", self.macsec_bypass...);
+    visit("delay", self.delay...);
+    visit("requests_frames", self.requests...);
+    visit("indications_frames", self.indications...);
   }
 };
 
@@ -66,14 +68,14 @@ struct Ets {
   std::array<std::uint8_t, 8> tx_share_percent{};  // per TC, of ets TCs
   std::array<std::uint8_t, 8> rx_share_percent{};
   bool operator==(const Ets&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("willing", &Ets::willing),
-                      field("tc_count", &Ets::tc_count),
-                      field("credit_based", &Ets::credit_based),
-                      field("tc_of_priority", &Ets::tc_of_priority),
-                      field("tsa_of_tc", &Ets::tsa),
-                      field("tx_share_percent_of_tc", &Ets::tx_share_percent),
-                      field("rx_share_percent_of_tc", &Ets::rx_share_percent)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("willing", self.willing...);
+    visit("tc_count", self.tc_count...);
+    visit("credit_based", self.credit_based...);
+    visit("tc_of_priority", self.tc_of_priority...);
+    visit("tsa_of_tc", self.tsa...);
+    visit("tx_share_percent_of_tc", self.tx_share_percent...);
+    visit("rx_share_percent_of_tc", self.rx_share_percent...);
   }
 };
 
@@ -85,9 +87,10 @@ struct AppEntry {
   std::uint16_t protocol = 0;  // ethertype, port or DSCP, as the selector says
   Priority priority;
   auto operator<=>(const AppEntry&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("selector", &AppEntry::selector), field("protocol", &AppEntry::protocol),
-                      field("priority", &AppEntry::priority)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("selector", self.selector...);
+    visit("protocol", self.protocol...);
+    visit("priority", self.priority...);
   }
 };
 
@@ -97,9 +100,10 @@ struct PortBuffers {
   std::array<Bytes, 8> size{};
   Bytes total;
   bool operator==(const PortBuffers&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("buffer_of_priority", &PortBuffers::buffer_of_priority),
-                      field("size_bytes", &PortBuffers::size), field("total_bytes", &PortBuffers::total)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("buffer_of_priority", self.buffer_of_priority...);
+    visit("size_bytes", self.size...);
+    visit("total_bytes", self.total...);
   }
 };
 
@@ -117,17 +121,17 @@ struct Dcb {
   Observed<Ets> peer_ets = not_read();
   Observed<std::vector<AppEntry>> peer_app = not_read();
   bool operator==(const Dcb&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("dcbx", &Dcb::dcbx),
-                      field("pfc", &Dcb::pfc),
-                      field("ets", &Dcb::ets),
-                      field("app", &Dcb::app),
-                      field("trust", &Dcb::trust),
-                      field("buffers", &Dcb::buffers),
-                      field("max_rate_bps_of_tc", &Dcb::max_rate),
-                      field("peer_pfc", &Dcb::peer_pfc),
-                      field("peer_ets", &Dcb::peer_ets),
-                      field("peer_app", &Dcb::peer_app)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("dcbx", self.dcbx...);
+    visit("pfc", self.pfc...);
+    visit("ets", self.ets...);
+    visit("app", self.app...);
+    visit("trust", self.trust...);
+    visit("buffers", self.buffers...);
+    visit("max_rate_bps_of_tc", self.max_rate...);
+    visit("peer_pfc", self.peer_pfc...);
+    visit("peer_ets", self.peer_ets...);
+    visit("peer_app", self.peer_app...);
   }
 };
 
@@ -137,9 +141,10 @@ struct GlobalPause {
   bool receive = false;
   bool transmit = false;
   bool operator==(const GlobalPause&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("autonegotiate", &GlobalPause::autonegotiate),
-                      field("receive", &GlobalPause::receive), field("transmit", &GlobalPause::transmit)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("autonegotiate", self.autonegotiate...);
+    visit("receive", self.receive...);
+    visit("transmit", self.transmit...);
   }
 };
 
@@ -156,15 +161,15 @@ struct Link {
   std::optional<std::uint32_t> lanes;
   std::optional<std::uint64_t> carrier_changes;  // since boot
   bool operator==(const Link&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("admin_up", &Link::admin_up),
-                      field("carrier", &Link::carrier),
-                      field("speed_bps", &Link::speed),
-                      field("full_duplex", &Link::full_duplex),
-                      field("autonegotiation", &Link::autonegotiation),
-                      field("fec", &Link::fec),
-                      field("lanes", &Link::lanes),
-                      field("carrier_changes", &Link::carrier_changes)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("admin_up", self.admin_up...);
+    visit("carrier", self.carrier...);
+    visit("speed_bps", self.speed...);
+    visit("full_duplex", self.full_duplex...);
+    visit("autonegotiation", self.autonegotiation...);
+    visit("fec", self.fec...);
+    visit("lanes", self.lanes...);
+    visit("carrier_changes", self.carrier_changes...);
   }
 };
 
@@ -178,15 +183,15 @@ struct PcieLink {
   // or UpstreamFwd on).
   Observed<std::vector<std::string>> acs_redirecting_bridges = not_read();
   bool operator==(const PcieLink&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("width_lanes", &PcieLink::width_lanes),
-                      field("max_width_lanes", &PcieLink::max_width_lanes),
-                      field("speed_gt_per_s", &PcieLink::speed_gt_per_s),
-                      field("max_speed_gt_per_s", &PcieLink::max_speed_gt_per_s),
-                      field("max_read_request_bytes", &PcieLink::max_read_request),
-                      field("max_payload_bytes", &PcieLink::max_payload),
-                      field("relaxed_ordering", &PcieLink::relaxed_ordering),
-                      field("acs_redirecting_bridges", &PcieLink::acs_redirecting_bridges)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("width_lanes", self.width_lanes...);
+    visit("max_width_lanes", self.max_width_lanes...);
+    visit("speed_gt_per_s", self.speed_gt_per_s...);
+    visit("max_speed_gt_per_s", self.max_speed_gt_per_s...);
+    visit("max_read_request_bytes", self.max_read_request...);
+    visit("max_payload_bytes", self.max_payload...);
+    visit("relaxed_ordering", self.relaxed_ordering...);
+    visit("acs_redirecting_bridges", self.acs_redirecting_bridges...);
   }
 };
 
@@ -203,9 +208,11 @@ struct Gid {
   bool is_ipv4_mapped() const;        // ::ffff:a.b.c.d
   bool is_link_local() const;         // fe80::/10
   bool operator==(const Gid&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("index", &Gid::index), field("type", &Gid::type), field("address", &Gid::address),
-                      field("netdev", &Gid::netdev)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("index", self.index...);
+    visit("type", self.type...);
+    visit("address", self.address...);
+    visit("netdev", self.netdev...);
   }
 };
 
@@ -228,24 +235,24 @@ struct RdmaPort {
   Observed<TosByte> global_traffic_class =
       not_read();  // OFED only: /sys/class/infiniband/<d>/tc/<p>/traffic_class
   bool operator==(const RdmaPort&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("device", &RdmaPort::device),
-                      field("port", &RdmaPort::port),
-                      field("driver", &RdmaPort::driver),
-                      field("link_layer", &RdmaPort::link_layer),
-                      field("state", &RdmaPort::state),
-                      field("physical_state", &RdmaPort::physical_state),
-                      field("active_mtu_bytes", &RdmaPort::active_mtu),
-                      field("max_mtu_bytes", &RdmaPort::max_mtu),
-                      field("rate_bps", &RdmaPort::rate),
-                      field("node_guid", &RdmaPort::node_guid),
-                      field("system_image_guid", &RdmaPort::system_image_guid),
-                      field("firmware", &RdmaPort::firmware),
-                      field("gids", &RdmaPort::gids),
-                      field("counter_lifespan_ms", &RdmaPort::counter_lifespan_ms),
-                      field("cm_default_tos", &RdmaPort::cm_default_tos),
-                      field("cm_default_mode", &RdmaPort::cm_default_mode),
-                      field("global_traffic_class", &RdmaPort::global_traffic_class)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("device", self.device...);
+    visit("port", self.port...);
+    visit("driver", self.driver...);
+    visit("link_layer", self.link_layer...);
+    visit("state", self.state...);
+    visit("physical_state", self.physical_state...);
+    visit("active_mtu_bytes", self.active_mtu...);
+    visit("max_mtu_bytes", self.max_mtu...);
+    visit("rate_bps", self.rate...);
+    visit("node_guid", self.node_guid...);
+    visit("system_image_guid", self.system_image_guid...);
+    visit("firmware", self.firmware...);
+    visit("gids", self.gids...);
+    visit("counter_lifespan_ms", self.counter_lifespan_ms...);
+    visit("cm_default_tos", self.cm_default_tos...);
+    visit("cm_default_mode", self.cm_default_mode...);
+    visit("global_traffic_class", self.global_traffic_class...);
   }
 };
 
@@ -258,9 +265,9 @@ struct EcnEnable {
   PrioritySet notification_point;
   PrioritySet reaction_point;
   bool operator==(const EcnEnable&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("notification_point", &EcnEnable::notification_point),
-                      field("reaction_point", &EcnEnable::reaction_point)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("notification_point", self.notification_point...);
+    visit("reaction_point", self.reaction_point...);
   }
 };
 
@@ -283,10 +290,10 @@ struct Attachments {
   std::vector<std::string> ssh_peers;  // peers of established sessions of this host's sshd over this port
   std::vector<std::string> storage_mounts;  // network file systems whose server is reached over this port
   bool operator==(const Attachments&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("carries_default_route", &Attachments::carries_default_route),
-                      field("ssh_peers", &Attachments::ssh_peers),
-                      field("storage_mounts", &Attachments::storage_mounts)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("carries_default_route", self.carries_default_route...);
+    visit("ssh_peers", self.ssh_peers...);
+    visit("storage_mounts", self.storage_mounts...);
   }
 };
 
@@ -323,39 +330,39 @@ struct Port {
   Observed<std::string> eswitch_mode = not_read();
   Observed<Attachments> attachments = not_read();
   bool operator==(const Port&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("name", &Port::name),
-                      field("ifindex", &Port::ifindex),
-                      field("network_namespace", &Port::network_namespace),
-                      field("role", &Port::role),
-                      field("nic", &Port::nic),
-                      field("driver", &Port::driver),
-                      field("firmware", &Port::firmware),
-                      field("part_number", &Port::part_number),
-                      field("psid", &Port::psid),
-                      field("pci_address", &Port::pci_address),
-                      field("pci_id", &Port::pci_id),
-                      field("numa_node", &Port::numa_node),
-                      field("mac", &Port::mac),
-                      field("addresses", &Port::addresses),
-                      field("bond", &Port::bond),
-                      field("physical_function", &Port::physical_function),
-                      field("uppers", &Port::uppers),
-                      field("mtu_bytes", &Port::mtu),
-                      field("max_mtu_bytes", &Port::max_mtu),
-                      field("link", &Port::link),
-                      field("pcie", &Port::pcie),
-                      field("rdma", &Port::rdma),
-                      field("dcb", &Port::dcb),
-                      field("pause", &Port::pause),
-                      field("pfc_prevention_ms", &Port::pfc_prevention_ms),
-                      field("cc_params", &Port::cc_params),
-                      field("cc_folder", &Port::cc_folder),
-                      field("congestion_control", &Port::congestion_control),
-                      field("ecn_enable", &Port::ecn_enable),
-                      field("devlink_params", &Port::devlink_params),
-                      field("eswitch_mode", &Port::eswitch_mode),
-                      field("attachments", &Port::attachments)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("name", self.name...);
+    visit("ifindex", self.ifindex...);
+    visit("network_namespace", self.network_namespace...);
+    visit("role", self.role...);
+    visit("nic", self.nic...);
+    visit("driver", self.driver...);
+    visit("firmware", self.firmware...);
+    visit("part_number", self.part_number...);
+    visit("psid", self.psid...);
+    visit("pci_address", self.pci_address...);
+    visit("pci_id", self.pci_id...);
+    visit("numa_node", self.numa_node...);
+    visit("mac", self.mac...);
+    visit("addresses", self.addresses...);
+    visit("bond", self.bond...);
+    visit("physical_function", self.physical_function...);
+    visit("uppers", self.uppers...);
+    visit("mtu_bytes", self.mtu...);
+    visit("max_mtu_bytes", self.max_mtu...);
+    visit("link", self.link...);
+    visit("pcie", self.pcie...);
+    visit("rdma", self.rdma...);
+    visit("dcb", self.dcb...);
+    visit("pause", self.pause...);
+    visit("pfc_prevention_ms", self.pfc_prevention_ms...);
+    visit("cc_params", self.cc_params...);
+    visit("cc_folder", self.cc_folder...);
+    visit("congestion_control", self.congestion_control...);
+    visit("ecn_enable", self.ecn_enable...);
+    visit("devlink_params", self.devlink_params...);
+    visit("eswitch_mode", self.eswitch_mode...);
+    visit("attachments", self.attachments...);
   }
 };
 
@@ -367,13 +374,13 @@ struct Bond {
   std::vector<std::string> active_members;  // in the active aggregator and up
   std::optional<std::string> partner_mac;   // 802.3ad
   bool operator==(const Bond&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("name", &Bond::name),
-                      field("mode", &Bond::mode),
-                      field("transmit_hash_policy", &Bond::transmit_hash_policy),
-                      field("members", &Bond::members),
-                      field("active_members", &Bond::active_members),
-                      field("partner_mac", &Bond::partner_mac)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("name", self.name...);
+    visit("mode", self.mode...);
+    visit("transmit_hash_policy", self.transmit_hash_policy...);
+    visit("members", self.members...);
+    visit("active_members", self.active_members...);
+    visit("partner_mac", self.partner_mac...);
   }
 };
 
@@ -382,9 +389,10 @@ struct Gpu {
   std::string name;  // "NVIDIA 2330" where no better name is known
   std::optional<int> numa_node;
   bool operator==(const Gpu&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("pci_address", &Gpu::pci_address), field("name", &Gpu::name),
-                      field("numa_node", &Gpu::numa_node)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("pci_address", self.pci_address...);
+    visit("name", self.name...);
+    visit("numa_node", self.numa_node...);
   }
 };
 
@@ -395,9 +403,10 @@ struct Affinity {
   std::string gpu;
   PciDistance distance = PciDistance::cross_numa;
   bool operator==(const Affinity&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("port", &Affinity::port), field("gpu", &Affinity::gpu),
-                      field("distance", &Affinity::distance)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("port", self.port...);
+    visit("gpu", self.gpu...);
+    visit("distance", self.distance...);
   }
 };
 
@@ -408,8 +417,9 @@ struct Owner {
   std::string name;      // "lldpad", "NetworkManager", "netplan", "dcbd"
   std::string evidence;  // what shows that it is there
   bool operator==(const Owner&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("name", &Owner::name), field("evidence", &Owner::evidence)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("name", self.name...);
+    visit("evidence", self.evidence...);
   }
 };
 
@@ -433,24 +443,24 @@ struct Host {
   std::vector<Port> ports;                          // by PCI address, then name
   std::vector<Bond> bonds;
   bool operator==(const Host&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("schema_version", &Host::schema_version),
-                      field("name", &Host::name),
-                      field("kernel", &Host::kernel),
-                      field("boot_id", &Host::boot_id),
-                      field("taken_at_unix_ns", &Host::taken_at_unix_ns),
-                      field("lockdown", &Host::lockdown),
-                      field("hypervisor", &Host::hypervisor),
-                      field("kernel_command_line", &Host::kernel_command_line),
-                      field("iommu", &Host::iommu),
-                      field("rdma_namespaces_exclusive", &Host::rdma_namespaces_exclusive),
-                      field("unseen_namespaces", &Host::unseen_namespaces),
-                      field("gpus", &Host::gpus),
-                      field("affinity", &Host::affinity),
-                      field("owners", &Host::owners),
-                      field("boot_unit_installed", &Host::boot_unit_installed),
-                      field("ports", &Host::ports),
-                      field("bonds", &Host::bonds)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("schema_version", self.schema_version...);
+    visit("name", self.name...);
+    visit("kernel", self.kernel...);
+    visit("boot_id", self.boot_id...);
+    visit("taken_at_unix_ns", self.taken_at_unix_ns...);
+    visit("lockdown", self.lockdown...);
+    visit("hypervisor", self.hypervisor...);
+    visit("kernel_command_line", self.kernel_command_line...);
+    visit("iommu", self.iommu...);
+    visit("rdma_namespaces_exclusive", self.rdma_namespaces_exclusive...);
+    visit("unseen_namespaces", self.unseen_namespaces...);
+    visit("gpus", self.gpus...);
+    visit("affinity", self.affinity...);
+    visit("owners", self.owners...);
+    visit("boot_unit_installed", self.boot_unit_installed...);
+    visit("ports", self.ports...);
+    visit("bonds", self.bonds...);
   }
   const Port* find_port(std::string_view name) const;
 };

@@ -10,7 +10,6 @@ namespace rocetune::host {
 namespace {
 
 constexpr std::string_view kClass = "/sys/class/infiniband";
-constexpr std::string_view kRdmaCm = "/sys/kernel/config/rdma_cm";
 constexpr std::string_view kEmptyGid = "0000:0000:0000:0000:0000:0000:0000:0000";
 
 // "4: ACTIVE" -> "ACTIVE".

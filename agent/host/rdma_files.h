@@ -2,12 +2,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agent/host/host_files.h"
 #include "agent/host/model.h"
 
 namespace rocetune::host {
+
+// configfs of the RDMA connection manager: a directory per device sets its defaults.
+inline constexpr std::string_view kRdmaCm = "/sys/kernel/config/rdma_cm";
 
 // Names of RDMA devices in this view's namespace; empty if the kernel has no RDMA. Errors: denied, io.
 Expected<std::vector<std::string>> rdma_device_names(const HostFiles& files);

@@ -21,13 +21,13 @@ struct RdmaDeviceEntry {
   std::optional<std::string> firmware;
   std::optional<std::uint64_t> node_guid, system_image_guid;
   bool operator==(const RdmaDeviceEntry&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("index", &RdmaDeviceEntry::index),
-                      field("name", &RdmaDeviceEntry::name),
-                      field("ports", &RdmaDeviceEntry::ports),
-                      field("firmware", &RdmaDeviceEntry::firmware),
-                      field("node_guid", &RdmaDeviceEntry::node_guid),
-                      field("system_image_guid", &RdmaDeviceEntry::system_image_guid)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("index", self.index...);
+    visit("name", self.name...);
+    visit("ports", self.ports...);
+    visit("firmware", self.firmware...);
+    visit("node_guid", self.node_guid...);
+    visit("system_image_guid", self.system_image_guid...);
   }
 };
 
@@ -40,14 +40,14 @@ struct RdmaLinkEntry {
   std::optional<std::uint32_t> netdev_index;   // hidden if the netdev is in another namespace
   std::optional<std::string> netdev;
   bool operator==(const RdmaLinkEntry&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("device_index", &RdmaLinkEntry::device_index),
-                      field("device", &RdmaLinkEntry::device),
-                      field("port", &RdmaLinkEntry::port),
-                      field("state", &RdmaLinkEntry::state),
-                      field("physical_state", &RdmaLinkEntry::physical_state),
-                      field("netdev_index", &RdmaLinkEntry::netdev_index),
-                      field("netdev", &RdmaLinkEntry::netdev)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("device_index", self.device_index...);
+    visit("device", self.device...);
+    visit("port", self.port...);
+    visit("state", self.state...);
+    visit("physical_state", self.physical_state...);
+    visit("netdev_index", self.netdev_index...);
+    visit("netdev", self.netdev...);
   }
 };
 

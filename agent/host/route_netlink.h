@@ -29,25 +29,25 @@ struct LinkEntry {
   std::optional<std::string> phys_switch_id;  // hex
   std::optional<std::string> parent_bus, parent_device;  // "pci", "0000:03:00.0"; kernels from 5.14
   bool operator==(const LinkEntry&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("index", &LinkEntry::index),
-                      field("name", &LinkEntry::name),
-                      field("kind", &LinkEntry::kind),
-                      field("slave_kind", &LinkEntry::slave_kind),
-                      field("is_ethernet", &LinkEntry::is_ethernet),
-                      field("admin_up", &LinkEntry::admin_up),
-                      field("carrier", &LinkEntry::carrier),
-                      field("carrier_changes", &LinkEntry::carrier_changes),
-                      field("mtu_bytes", &LinkEntry::mtu),
-                      field("max_mtu_bytes", &LinkEntry::max_mtu),
-                      field("mac", &LinkEntry::mac),
-                      field("permanent_mac", &LinkEntry::permanent_mac),
-                      field("master", &LinkEntry::master),
-                      field("lower", &LinkEntry::lower),
-                      field("phys_port_name", &LinkEntry::phys_port_name),
-                      field("phys_switch_id", &LinkEntry::phys_switch_id),
-                      field("parent_bus", &LinkEntry::parent_bus),
-                      field("parent_device", &LinkEntry::parent_device)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("index", self.index...);
+    visit("name", self.name...);
+    visit("kind", self.kind...);
+    visit("slave_kind", self.slave_kind...);
+    visit("is_ethernet", self.is_ethernet...);
+    visit("admin_up", self.admin_up...);
+    visit("carrier", self.carrier...);
+    visit("carrier_changes", self.carrier_changes...);
+    visit("mtu_bytes", self.mtu...);
+    visit("max_mtu_bytes", self.max_mtu...);
+    visit("mac", self.mac...);
+    visit("permanent_mac", self.permanent_mac...);
+    visit("master", self.master...);
+    visit("lower", self.lower...);
+    visit("phys_port_name", self.phys_port_name...);
+    visit("phys_switch_id", self.phys_switch_id...);
+    visit("parent_bus", self.parent_bus...);
+    visit("parent_device", self.parent_device...);
   }
 };
 
@@ -55,8 +55,9 @@ struct AddressEntry {
   int index = 0;        // of the link
   std::string address;  // "10.0.0.1/24", "fe80::1/64"
   bool operator==(const AddressEntry&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("index", &AddressEntry::index), field("address", &AddressEntry::address)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("index", self.index...);
+    visit("address", self.address...);
   }
 };
 
@@ -66,9 +67,10 @@ struct RouteEntry {
   int index = 0;            // of the link it leaves by
   std::uint32_t metric = 0;
   bool operator==(const RouteEntry&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("destination", &RouteEntry::destination), field("index", &RouteEntry::index),
-                      field("metric", &RouteEntry::metric)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("destination", self.destination...);
+    visit("index", self.index...);
+    visit("metric", self.metric...);
   }
 };
 

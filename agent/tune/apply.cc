@@ -18,7 +18,7 @@ Bytes worst_case(const Begin& begin, int rounds) {
     JsonWriter writer(JsonWriter::Style::compact);
     rocetune::to_json(writer, port.port);
     for (const Reading& reading : port.knobs) {
-      if (reading.value) value_to_json(writer, *reading.value);
+      if (reading.value) rocetune::to_json(writer, *reading.value);
     }
     readings += 200 * static_cast<std::int64_t>(port.knobs.size());
   }

@@ -7,10 +7,6 @@ namespace {
 
 using host::KnobKind;
 
-void add_unique(std::vector<std::string>& names, const std::string& name) {
-  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-}
-
 std::vector<std::string> port_order(const host::Host& host) {
   std::vector<std::string> order;
   for (const host::Port& port : host.ports) {

@@ -18,9 +18,10 @@ struct Refusal {
   std::string port;
   std::string reason;
   bool operator==(const Refusal&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("consent", &Refusal::consent), field("port", &Refusal::port),
-                      field("reason", &Refusal::reason)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("consent", self.consent...);
+    visit("port", self.port...);
+    visit("reason", self.reason...);
   }
 };
 

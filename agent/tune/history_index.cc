@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 
+#include "agent/host/knob_json.h"
+
 namespace rocetune::tune {
 namespace {
 

@@ -13,10 +13,6 @@ using host::Knob;
 using host::KnobKind;
 using host::Port;
 
-void add_unique(std::vector<std::string>& names, const std::string& name) {
-  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-}
-
 template <class T>
 std::string json_of(const T& value) {
   JsonWriter out(JsonWriter::Style::compact);
@@ -47,6 +43,10 @@ void add_port_facts(std::map<std::string, std::string>& facts, const Host& host,
 }
 
 }  // namespace
+
+void add_unique(std::vector<std::string>& names, const std::string& name) {
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
 
 std::vector<std::string> Plan::touched_ports(const Host& target) const {
   std::vector<std::string> ports;
@@ -112,61 +112,6 @@ std::vector<std::string> staleness(const Plan& plan, const Host& host) {
   return lines;
 }
 
-void value_to_json(JsonWriter& out, const host::KnobValue& value) {
-  std::visit([&](const auto& alternative) { rocetune::to_json(out, alternative); }, value);
-}
-
-void to_json(JsonWriter& out, const Change& change) {
-  out.begin_object();
-  out.key("knob");
-  rocetune::to_json(out, change.knob);
-  if (change.before) {
-    out.key("before");
-    value_to_json(out, *change.before);
-  }
-  out.key("after");
-  value_to_json(out, change.after);
-  out.member("revert", enum_name(change.revert)).member("rule", change.rule).member("why", change.why);
-  if (!change.risk.empty()) out.member("risk", change.risk);
-  out.end_object();
-}
-
-namespace {
-template <class T>
-Expected<host::KnobValue> alternative(const Json& json, const JsonPath& path) {
-  return from_json<T>(json, path).map([](T value) { return host::KnobValue(std::move(value)); });
-}
-
-Expected<host::KnobValue> read_value(KnobKind kind, const Json& json, const JsonPath& path) {
-  switch (kind) {
-    case KnobKind::dcbx_mode:
-      return alternative<host::DcbxMode>(json, path);
-    case KnobKind::pfc:
-      return alternative<host::PfcSetting>(json, path);
-    case KnobKind::ets:
-      return alternative<host::EtsSetting>(json, path);
-    case KnobKind::app_table:
-      return alternative<std::vector<host::AppEntry>>(json, path);
-    case KnobKind::buffers:
-      return alternative<host::BufferSetting>(json, path);
-    case KnobKind::global_pause:
-      return alternative<host::GlobalPause>(json, path);
-    default:
-      return alternative<std::int64_t>(json, path);
-  }
-}
-}  // namespace
-
-Expected<host::KnobValue> value_from_json(KnobKind kind, const Json& json, const JsonPath& path) {
-  auto value = read_value(kind, json, path);
-  if (!value) return value;
-  if (auto* app = std::get_if<std::vector<host::AppEntry>>(&*value)) std::sort(app->begin(), app->end());
-  if (!host::is_valid(kind, *value)) {
-    return fail(ErrorKind::bad_input, "{}: out of range for {}", path.text(), enum_name(kind));
-  }
-  return value;
-}
-
 std::string to_json_text(const Plan& plan) {
   JsonWriter out;
   rocetune::to_json(out, plan);
@@ -186,43 +131,48 @@ Expected<Plan> plan_from_json(std::string_view text, const std::string& file) {
 
 namespace rocetune {
 
-template <>
-Expected<tune::Change> from_json<tune::Change>(const Json& json, const JsonPath& path) {
+void JsonForm<tune::Change>::write(JsonWriter& out, const tune::Change& change) {
+  out.begin_object();
+  out.key("knob");
+  to_json(out, change.knob);
+  if (change.before) {
+    out.key("before");
+    to_json(out, *change.before);
+  }
+  out.key("after");
+  to_json(out, change.after);
+  out.member("revert", enum_name(change.revert)).member("rule", change.rule).member("why", change.why);
+  if (!change.risk.empty()) out.member("risk", change.risk);
+  out.end_object();
+}
+
+Expected<> JsonForm<tune::Change>::read(const Json& json, const JsonPath& path, tune::Change& out) {
   if (!json.is_object()) return wrong_json(path, json, "an object");
-  const auto find = [&](std::string_view name) {
-    return json.get_object().if_contains({name.data(), name.size()});
-  };
-  tune::Change out;
-  const Json* after = find("after");
-  if (find("knob") == nullptr || after == nullptr) {
+  const Json* after = json_member(json, "after");
+  if (json_member(json, "knob") == nullptr || after == nullptr) {
     return fail(ErrorKind::bad_input, "{}: needs \"knob\" and \"after\"", path.text());
   }
   Expected<> status;
   const auto take = [&](std::string_view name, auto& member) {
-    const Json* found = find(name);
+    const Json* found = json_member(json, name);
     if (!status || found == nullptr) return;
-    auto value = from_json<std::remove_cvref_t<decltype(member)>>(*found, path.member(name));
-    if (value) {
-      member = std::move(*value);
-    } else {
-      status = tl::unexpected(value.error());
-    }
+    status = JsonForm<std::remove_cvref_t<decltype(member)>>::read(*found, path.member(name), member);
   };
   take("knob", out.knob);
   take("revert", out.revert);
   take("rule", out.rule);
   take("why", out.why);
   take("risk", out.risk);
-  if (!status) return tl::unexpected(status.error());
-  auto after_value = tune::value_from_json(out.knob.kind, *after, path.member("after"));
+  if (!status) return status;
+  auto after_value = host::knob_value_from_json(out.knob.kind, *after, path.member("after"));
   if (!after_value) return tl::unexpected(after_value.error());
   out.after = std::move(*after_value);
-  if (const Json* before = find("before")) {
-    auto before_value = tune::value_from_json(out.knob.kind, *before, path.member("before"));
+  if (const Json* before = json_member(json, "before")) {
+    auto before_value = host::knob_value_from_json(out.knob.kind, *before, path.member("before"));
     if (!before_value) return tl::unexpected(before_value.error());
     out.before = std::move(*before_value);
   }
-  return out;
+  return {};
 }
 
 Expected<tune::Plan> checked_plan(tune::Plan plan, const JsonPath& path) {

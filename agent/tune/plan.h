@@ -40,9 +40,10 @@ struct Step {
   bool interrupts_link = false;  // the link bounces or traffic stops for a moment
   std::vector<Change> changes;
   bool operator==(const Step&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("port", &Step::port), field("interrupts_link", &Step::interrupts_link),
-                      field("changes", &Step::changes)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("port", self.port...);
+    visit("interrupts_link", self.interrupts_link...);
+    visit("changes", self.changes...);
   }
 };
 
@@ -53,9 +54,10 @@ struct Expectation {
   Priority priority;     // lossless
   Bytes minimum_buffer;  // of its receive buffer
   bool operator==(const Expectation&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("port", &Expectation::port), field("priority", &Expectation::priority),
-                      field("minimum_buffer_bytes", &Expectation::minimum_buffer)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("port", self.port...);
+    visit("priority", self.priority...);
+    visit("minimum_buffer_bytes", self.minimum_buffer...);
   }
 };
 
@@ -81,19 +83,19 @@ struct Plan {
   std::vector<host::Knob> conceal;
   std::vector<std::string> remarks;  // what the profile wanted and this host cannot have, and why
   bool operator==(const Plan&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("schema_version", &Plan::schema_version),
-                      field("kind", &Plan::kind),
-                      field("host", &Plan::host),
-                      field("profile", &Plan::profile),
-                      field("made_at_unix_ns", &Plan::made_at_unix_ns),
-                      field("undoes", &Plan::undoes),
-                      field("facts_sha256", &Plan::facts_sha256),
-                      field("facts", &Plan::facts),
-                      field("steps", &Plan::steps),
-                      field("expectations", &Plan::expectations),
-                      field("conceal", &Plan::conceal),
-                      field("remarks", &Plan::remarks)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("schema_version", self.schema_version...);
+    visit("kind", self.kind...);
+    visit("host", self.host...);
+    visit("profile", self.profile...);
+    visit("made_at_unix_ns", self.made_at_unix_ns...);
+    visit("undoes", self.undoes...);
+    visit("facts_sha256", self.facts_sha256...);
+    visit("facts", self.facts...);
+    visit("steps", self.steps...);
+    visit("expectations", self.expectations...);
+    visit("conceal", self.conceal...);
+    visit("remarks", self.remarks...);
   }
 
   bool is_empty() const { return steps.empty(); }
@@ -101,6 +103,9 @@ struct Plan {
   // a bond is done to its members.
   std::vector<std::string> touched_ports(const host::Host& target) const;
 };
+
+// Appends the name unless it is there.
+void add_unique(std::vector<std::string>& names, const std::string& name);
 
 // All knobs of `port` that can be written: what a baseline consists of. cc_param knobs as far as they are
 // shown.

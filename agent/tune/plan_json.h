@@ -2,19 +2,16 @@
 // Include before to_json or from_json of anything that holds a Change.
 #pragma once
 
+#include "agent/host/knob_json.h"
 #include "agent/tune/plan.h"
-#include "dataplane/base/reflect_json.h"
 
 namespace rocetune {
 
-namespace tune {
-void to_json(JsonWriter& out, const Change& change);
-void value_to_json(JsonWriter& out, const host::KnobValue& value);
-Expected<host::KnobValue> value_from_json(host::KnobKind kind, const Json& json, const JsonPath& path);
-}  // namespace tune
-
 template <>
-Expected<tune::Change> from_json<tune::Change>(const Json& json, const JsonPath& path);
+struct JsonForm<tune::Change> {
+  static void write(JsonWriter& out, const tune::Change& change);
+  static Expected<> read(const Json& json, const JsonPath& path, tune::Change& out);
+};
 
 // What a plan's structure must satisfy beyond its fields' kinds; `path` is where the plan stands.
 Expected<tune::Plan> checked_plan(tune::Plan plan, const JsonPath& path);

@@ -6,8 +6,13 @@
 
 namespace rocetune {
 
+template <>
+struct JsonForm<tune::Reading> {
+  static void write(JsonWriter& out, const tune::Reading& reading);
+  static Expected<> read(const Json& json, const JsonPath& path, tune::Reading& out);
+};
+
 namespace tune {
-void to_json(JsonWriter& out, const Reading& reading);
 
 const host::KnobValue* PortBaseline::value_of(const host::Knob& knob) const {
   const auto found =
@@ -21,39 +26,34 @@ std::vector<std::string> ports_of(const Begin& begin) {
   return out;
 }
 
-void to_json(JsonWriter& out, const Reading& reading) {
+}  // namespace tune
+
+void JsonForm<tune::Reading>::write(JsonWriter& out, const tune::Reading& reading) {
   out.begin_object();
   out.key("knob");
-  rocetune::to_json(out, reading.knob);
+  to_json(out, reading.knob);
   if (reading.value) {
     out.key("value");
-    value_to_json(out, *reading.value);
+    to_json(out, *reading.value);
   } else {
     out.member("unavailable", reading.unavailable);
   }
   out.end_object();
 }
-}  // namespace tune
 
-template <>
-Expected<tune::Reading> from_json<tune::Reading>(const Json& json, const JsonPath& path) {
+Expected<> JsonForm<tune::Reading>::read(const Json& json, const JsonPath& path, tune::Reading& out) {
   if (!json.is_object()) return wrong_json(path, json, "an object");
-  tune::Reading out;
-  const Json* knob = json.get_object().if_contains("knob");
+  const Json* knob = json_member(json, "knob");
   if (knob == nullptr) return fail(ErrorKind::bad_input, "{}: needs \"knob\"", path.text());
-  auto named = from_json<host::Knob>(*knob, path.member("knob"));
-  if (!named) return tl::unexpected(named.error());
-  out.knob = std::move(*named);
-  if (const Json* value = json.get_object().if_contains("value")) {
-    auto parsed = tune::value_from_json(out.knob.kind, *value, path.member("value"));
+  if (auto read = JsonForm<host::Knob>::read(*knob, path.member("knob"), out.knob); !read) return read;
+  if (const Json* value = json_member(json, "value")) {
+    auto parsed = host::knob_value_from_json(out.knob.kind, *value, path.member("value"));
     if (!parsed) return tl::unexpected(parsed.error());
     out.value = std::move(*parsed);
-  } else if (const Json* why = json.get_object().if_contains("unavailable")) {
-    auto text = from_json<std::string>(*why, path.member("unavailable"));
-    if (!text) return tl::unexpected(text.error());
-    out.unavailable = std::move(*text);
+  } else if (const Json* why = json_member(json, "unavailable")) {
+    return JsonForm<std::string>::read(*why, path.member("unavailable"), out.unavailable);
   }
-  return out;
+  return {};
 }
 
 namespace tune {

@@ -18,9 +18,10 @@ struct Moment {
   std::int64_t boottime_ns = 0;  // CLOCK_BOOTTIME: counts suspend, never jumps
   std::int64_t unix_ns = 0;      // for people only
   bool operator==(const Moment&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("boot_id", &Moment::boot_id), field("boottime_ns", &Moment::boottime_ns),
-                      field("unix_ns", &Moment::unix_ns)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("boot_id", self.boot_id...);
+    visit("boottime_ns", self.boottime_ns...);
+    visit("unix_ns", self.unix_ns...);
   }
 };
 
@@ -32,10 +33,12 @@ struct Caller {
   std::string ssh_client;  // address
   std::string command;     // how it was called; "dead-man timer", "boot unit" where nobody typed
   bool operator==(const Caller&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("user", &Caller::user), field("sudo_user", &Caller::sudo_user),
-                      field("terminal", &Caller::terminal), field("ssh_client", &Caller::ssh_client),
-                      field("command", &Caller::command)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("user", self.user...);
+    visit("sudo_user", self.sudo_user...);
+    visit("terminal", self.terminal...);
+    visit("ssh_client", self.ssh_client...);
+    visit("command", self.command...);
   }
 };
 
@@ -55,11 +58,12 @@ struct PortBaseline {
   bool active_in_bond = false;
   std::vector<Reading> knobs;
   bool operator==(const PortBaseline&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("port", &PortBaseline::port), field("pci_address", &PortBaseline::pci_address),
-                      field("carrier", &PortBaseline::carrier),
-                      field("active_in_bond", &PortBaseline::active_in_bond),
-                      field("knobs", &PortBaseline::knobs)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("port", self.port...);
+    visit("pci_address", self.pci_address...);
+    visit("carrier", self.carrier...);
+    visit("active_in_bond", self.active_in_bond...);
+    visit("knobs", self.knobs...);
   }
   // The knob's value then; nullptr if it was not shown.
   const host::KnobValue* value_of(const host::Knob& knob) const;
@@ -82,13 +86,13 @@ struct Begin {
   std::optional<std::int64_t> confirm_within_ns;  // none: commits by itself after the soak
   std::int64_t soak_ns = 0;
   bool operator==(const Begin&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("plan", &Begin::plan),
-                      field("baseline", &Begin::baseline),
-                      field("caller", &Begin::caller),
-                      field("consents", &Begin::consents),
-                      field("confirm_within_ns", &Begin::confirm_within_ns),
-                      field("soak_ns", &Begin::soak_ns)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("plan", self.plan...);
+    visit("baseline", self.baseline...);
+    visit("caller", self.caller...);
+    visit("consents", self.consents...);
+    visit("confirm_within_ns", self.confirm_within_ns...);
+    visit("soak_ns", self.soak_ns...);
   }
 };
 
@@ -110,19 +114,19 @@ struct Record {
   std::optional<Outcome> outcome;                    // end
   std::optional<std::vector<std::string>> residue;   // end: what differs from the state before
   bool operator==(const Record&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("kind", &Record::kind),
-                      field("transaction", &Record::transaction),
-                      field("at", &Record::at),
-                      field("begin", &Record::begin),
-                      field("step", &Record::step),
-                      field("direction", &Record::direction),
-                      field("read_back", &Record::read_back),
-                      field("deadline_boottime_ns", &Record::deadline_boottime_ns),
-                      field("reason", &Record::reason),
-                      field("caller", &Record::caller),
-                      field("outcome", &Record::outcome),
-                      field("residue", &Record::residue)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("kind", self.kind...);
+    visit("transaction", self.transaction...);
+    visit("at", self.at...);
+    visit("begin", self.begin...);
+    visit("step", self.step...);
+    visit("direction", self.direction...);
+    visit("read_back", self.read_back...);
+    visit("deadline_boottime_ns", self.deadline_boottime_ns...);
+    visit("reason", self.reason...);
+    visit("caller", self.caller...);
+    visit("outcome", self.outcome...);
+    visit("residue", self.residue...);
   }
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "congestion/fixed_point.h"
+
 namespace rocetune {
 
 Histogram::Histogram(int bits) : bits_(bits) { ROCETUNE_ASSERT(bits >= 1 && bits <= 14); }
@@ -60,8 +62,7 @@ double Histogram::mean() const {
 
 std::uint64_t Histogram::percentile(Ratio p) const {
   ROCETUNE_ASSERT(count_ > 0 && p >= Ratio() && p <= Ratio::one());
-  __extension__ typedef unsigned __int128 Wide;
-  const Wide scaled = Wide(static_cast<std::uint64_t>(p.count())) * count_;
+  const UnsignedWide scaled = UnsignedWide(static_cast<std::uint64_t>(p.count())) * count_;
   const auto rank =
       std::max<std::uint64_t>(static_cast<std::uint64_t>((scaled + Ratio::kOne - 1) / Ratio::kOne), 1);
   std::uint64_t seen = 0;

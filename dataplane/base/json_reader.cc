@@ -2,10 +2,12 @@
 
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/value_stack.hpp>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 namespace rocetune {
 namespace {
@@ -81,6 +83,41 @@ Expected<Json> parse_json(std::string_view text, const std::string& name) {
                                                 fmt::format("one JSON value ({})", error.message()), ""}}));
   }
   return parser.handler().take();
+}
+
+JsonPath JsonPath::member(std::string_view name) const {
+  return JsonPath(text_ + (text_.empty() ? "" : ".") + std::string(name));
+}
+
+JsonPath JsonPath::element(std::size_t index) const { return JsonPath(text_ + fmt::format("[{}]", index)); }
+
+const Json* json_member(const Json& json, std::string_view name) {
+  return json.is_object() ? json.get_object().if_contains({name.data(), name.size()}) : nullptr;
+}
+
+Expected<std::int64_t> signed_integer(const Json& json, const JsonPath& path, std::size_t bits) {
+  const std::int64_t high = std::numeric_limits<std::int64_t>::max() >> (64 - bits);
+  if (json.is_int64() && json.get_int64() >= -high - 1 && json.get_int64() <= high) return json.get_int64();
+  return wrong_json(path, json, fmt::format("an integer of {} bits", bits));
+}
+
+Expected<std::uint64_t> unsigned_integer(const Json& json, const JsonPath& path, std::size_t bits) {
+  const std::uint64_t high = std::numeric_limits<std::uint64_t>::max() >> (64 - bits);
+  if (json.is_uint64() && json.get_uint64() <= high) return json.get_uint64();
+  if (json.is_int64() && json.get_int64() >= 0) {
+    const auto number = static_cast<std::uint64_t>(json.get_int64());
+    if (number <= high) return number;
+  }
+  return wrong_json(path, json, fmt::format("an integer of {} bits", bits));
+}
+
+Expected<std::size_t> index_of_name(const Json& json, const JsonPath& path,
+                                    std::span<const std::string_view> names) {
+  if (json.is_string()) {
+    const auto found = std::find(names.begin(), names.end(), std::string_view(json.get_string()));
+    if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  }
+  return wrong_json(path, json, fmt::format("{}", fmt::join(names, ", ")));
 }
 
 std::string_view json_kind(const Json& value) {

@@ -92,10 +92,12 @@ struct PartStatus {
   std::optional<std::string> file;  // the module, when there is one that can be used
   std::string why;                  // why it is not usable; empty if it is
   bool operator==(const PartStatus&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("name", &PartStatus::name), field("purpose", &PartStatus::purpose),
-                      field("state", &PartStatus::state), field("file", &PartStatus::file),
-                      field("why", &PartStatus::why)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("name", self.name...);
+    visit("purpose", self.purpose...);
+    visit("state", self.state...);
+    visit("file", self.file...);
+    visit("why", self.why...);
   }
 };
 // Every part that this version of rocetune knows, opened to see whether it can be used here.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "congestion/fixed_point.h"
 #include "dataplane/base/durable.h"
 #include "dataplane/base/terminal.h"
 #include "dataplane/base/utf8.h"
@@ -18,7 +19,6 @@ constexpr std::string_view kClearLine = "\r\033[K";
 
 // a × b ÷ c without overflow in between; saturates.
 std::int64_t scaled(std::int64_t a, std::int64_t b, std::int64_t c) {
-  __extension__ typedef __int128 Wide;
   return static_cast<std::int64_t>(std::min<Wide>(Wide(a) * b / c, INT64_MAX));
 }
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "congestion/fixed_point.h"
+
 namespace rocetune {
 namespace {
-
-__extension__ typedef unsigned __int128 Wide;
 
 // ln 2 in units of 2^-64, and the same without its lowest byte in units of 2^-56.
 constexpr std::uint64_t kLn2 = 0xb17217f7d1cf79ab;
@@ -71,10 +71,10 @@ std::uint64_t Random::next() {
 
 std::uint64_t Random::below(std::uint64_t bound) {
   ROCETUNE_ASSERT(bound > 0);
-  Wide product = Wide(next()) * bound;
+  UnsignedWide product = UnsignedWide(next()) * bound;
   if (static_cast<std::uint64_t>(product) < bound) {
     const std::uint64_t too_low = (0 - bound) % bound;  // 2^64 mod bound
-    while (static_cast<std::uint64_t>(product) < too_low) product = Wide(next()) * bound;
+    while (static_cast<std::uint64_t>(product) < too_low) product = UnsignedWide(next()) * bound;
   }
   return static_cast<std::uint64_t>(product >> 64);
 }
@@ -110,9 +110,10 @@ Duration Random::exponential(Duration mean) {
     while (k <= kQ.size() && u >= kQ[k - 1]) ++k;
     std::uint64_t least = UINT64_MAX;
     for (std::size_t i = 0; i < k; ++i) least = std::min(least, next());
-    x = static_cast<std::uint64_t>(((Wide(halvings) << 56) + (least >> 8)) * kLn2 >> 64);
+    x = static_cast<std::uint64_t>(((UnsignedWide(halvings) << 56) + (least >> 8)) * kLn2 >> 64);
   }
-  return Duration(static_cast<std::int64_t>(Wide(static_cast<std::uint64_t>(mean.count())) * x >> 56));
+  return Duration(
+      static_cast<std::int64_t>(UnsignedWide(static_cast<std::uint64_t>(mean.count())) * x >> 56));
 }
 
 }  // namespace rocetune

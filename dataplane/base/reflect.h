@@ -1,9 +1,12 @@
-// One list of a struct's fields serves its JSON form (both ways), its hash and its comparison.
+// One list of a struct's fields serves its JSON form (both ways), its hash and its arithmetic. The list takes
+// any number of objects of the struct at once, and calls the visitor with the same field of each:
 //
 //   struct PauseState {
 //     bool receive = false;
-//     static constexpr auto fields() { return std::tuple{field("receive", &PauseState::receive)}; }
+//     static constexpr void fields(auto&& visit, auto&... self) { visit("receive", self.receive...); }
 //   };
+//
+// Plain calls, no table of member pointers: tuples of those cost more to compile than all else here.
 //
 // An enum lists its names:
 //   template <> struct EnumNames<Trust> { static constexpr std::array names{std::pair{Trust::dscp, "dscp"},
@@ -12,24 +15,13 @@
 
 #include <array>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
 namespace rocetune {
 
-template <class Struct, class Member>
-struct Field {
-  std::string_view name;
-  Member Struct::*member;
-};
-template <class Struct, class Member>
-constexpr Field<Struct, Member> field(std::string_view name, Member Struct::*member) {
-  return {name, member};
-}
-
 template <class T>
-concept Reflected = requires { T::fields(); };
+concept Reflected = requires { T::fields([](std::string_view) {}); };
 
 template <class Enum>
 struct EnumNames;  // specialise with `static constexpr std::array<std::pair<Enum, std::string_view>, N>
@@ -59,8 +51,13 @@ constexpr std::string_view enum_name(E value) {
 // Calls visit(name, member) for every field, in order.
 template <Reflected T, class Visitor>
 constexpr void for_each_field(T& object, Visitor&& visit) {
-  std::apply([&](const auto&... f) { (visit(f.name, object.*(f.member)), ...); },
-             std::remove_const_t<T>::fields());
+  std::remove_const_t<T>::fields(visit, object);
+}
+
+// Calls visit(first's member, second's member) for every field, in order.
+template <Reflected T, class Visitor>
+constexpr void for_each_field(T& first, const T& second, Visitor&& visit) {
+  T::fields([&](std::string_view, auto& one, const auto& other) { visit(one, other); }, first, second);
 }
 
 }  // namespace rocetune

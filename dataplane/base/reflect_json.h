@@ -1,4 +1,5 @@
 // JSON of reflected structs, both ways: to_json(writer, value) and from_json(json, path) -> Expected<value>.
+// JsonForm<T> says how a T is written and read; a type whose form reflection cannot know specialises it.
 //
 // Rules: an empty optional member is left out, elsewhere it is null; an Observed without value is
 // {"unavailable": kind, "why": text}; quantities are numbers in their base unit (the field's name says
@@ -7,11 +8,14 @@
 // version), a field of the wrong kind or out of range is an error with its path.
 #pragma once
 
+#include <array>
+#include <concepts>
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "dataplane/base/json_reader.h"
@@ -21,8 +25,70 @@
 
 namespace rocetune {
 
+template <class T>
+struct JsonForm;
+
 ROCETUNE_ENUM(Unavailable::Kind, P{E::absent, "absent"}, P{E::denied, "denied"}, P{E::failed, "failed"},
               P{E::not_read, "not_read"});
+
+template <class T>
+void to_json(JsonWriter& out, const T& value) {
+  JsonForm<T>::write(out, value);
+}
+
+// Error: bad_input with the path of what is wrong.
+template <class T>
+Expected<T> from_json(const Json& json, const JsonPath& path) {
+  T out{};
+  if (auto read = JsonForm<T>::read(json, path, out); !read) return tl::unexpected(read.error());
+  return out;
+}
+
+// ---- numbers and text
+
+template <>
+struct JsonForm<std::string> {
+  static void write(JsonWriter& out, const std::string& value) { out.value(value); }
+  static Expected<> read(const Json& json, const JsonPath& path, std::string& out);
+};
+
+template <>
+struct JsonForm<bool> {
+  static void write(JsonWriter& out, bool value) { out.value(value); }
+  static Expected<> read(const Json& json, const JsonPath& path, bool& out);
+};
+
+template <std::floating_point T>
+struct JsonForm<T> {
+  static void write(JsonWriter& out, T value) { out.value(static_cast<double>(value)); }
+  static Expected<> read(const Json& json, const JsonPath& path, T& out) {
+    if (!json.is_number()) return wrong_json(path, json, "a number");
+    out = static_cast<T>(json.to_number<double>());
+    return {};
+  }
+};
+
+template <std::signed_integral T>
+struct JsonForm<T> {
+  static void write(JsonWriter& out, T value) { out.value(std::int64_t{value}); }
+  static Expected<> read(const Json& json, const JsonPath& path, T& out) {
+    const auto number = signed_integer(json, path, sizeof(T) * 8);
+    if (!number) return tl::unexpected(number.error());
+    out = static_cast<T>(*number);
+    return {};
+  }
+};
+
+template <std::unsigned_integral T>
+struct JsonForm<T> {
+  static void write(JsonWriter& out, T value) { out.value(std::uint64_t{value}); }
+  static Expected<> read(const Json& json, const JsonPath& path, T& out) {
+    const auto number = unsigned_integer(json, path, sizeof(T) * 8);
+    if (!number) return tl::unexpected(number.error());
+    out = static_cast<T>(*number);
+    return {};
+  }
+};
 
 namespace detail {
 template <class T>
@@ -35,215 +101,185 @@ concept CodeLike = requires(T v) {
   v.value();
   T::is_valid(std::int64_t{});
 };
-
-template <class T>
-struct is_optional : std::false_type {};
-template <class T>
-struct is_optional<std::optional<T>> : std::true_type {};
-template <class T>
-struct is_observed : std::false_type {};
-template <class T>
-struct is_observed<Observed<T>> : std::true_type {};
-template <class T>
-struct is_vector : std::false_type {};
-template <class T>
-struct is_vector<std::vector<T>> : std::true_type {};
-template <class T>
-struct is_std_array : std::false_type {};
-template <class T, std::size_t N>
-struct is_std_array<std::array<T, N>> : std::true_type {};
-template <class T>
-struct is_string_map : std::false_type {};
-template <class T>
-struct is_string_map<std::map<std::string, T>> : std::true_type {};
 }  // namespace detail
 
-template <class T>
-void to_json(JsonWriter& out, const T& value) {
-  using namespace detail;
-  if constexpr (Reflected<T>) {
+template <detail::QuantityLike T>
+struct JsonForm<T> {
+  static void write(JsonWriter& out, T value) { out.value(static_cast<std::int64_t>(value.count())); }
+  static Expected<> read(const Json& json, const JsonPath& path, T& out) {
+    const auto number = signed_integer(json, path, 64);
+    if (!number) return tl::unexpected(number.error());
+    out = T(*number);
+    return {};
+  }
+};
+
+template <detail::CodeLike T>
+struct JsonForm<T> {
+  static void write(JsonWriter& out, T value) { out.value(value.value()); }
+  static Expected<> read(const Json& json, const JsonPath& path, T& out) {
+    const auto number = signed_integer(json, path, 64);
+    if (!number) return tl::unexpected(number.error());
+    if (!T::is_valid(*number)) return wrong_json(path, json, fmt::format("an integer 0..{}", T::kCount - 1));
+    out = T(static_cast<int>(*number));
+    return {};
+  }
+};
+
+template <>
+struct JsonForm<TosByte> {
+  static void write(JsonWriter& out, TosByte value) { out.value(static_cast<int>(value.wire())); }
+  static Expected<> read(const Json& json, const JsonPath& path, TosByte& out);
+};
+
+template <>
+struct JsonForm<PrioritySet> {
+  static void write(JsonWriter& out, PrioritySet value);
+  static Expected<> read(const Json& json, const JsonPath& path, PrioritySet& out);
+};
+
+template <NamedEnum T>
+struct JsonForm<T> {
+  static void write(JsonWriter& out, T value) { out.value(enum_name(value)); }
+  static Expected<> read(const Json& json, const JsonPath& path, T& out) {
+    std::array<std::string_view, EnumNames<T>::names.size()> names;
+    for (std::size_t i = 0; i < names.size(); ++i) names[i] = EnumNames<T>::names[i].second;
+    const auto index = index_of_name(json, path, names);
+    if (!index) return tl::unexpected(index.error());
+    out = EnumNames<T>::names[*index].first;
+    return {};
+  }
+};
+
+// ---- what holds others
+
+template <>
+struct JsonForm<Unavailable> {
+  static void write(JsonWriter& out, const Unavailable& value);
+  static Expected<> read(const Json& json, const JsonPath& path, Unavailable& out);
+};
+
+template <Reflected T>
+struct JsonForm<T> {
+  static void write(JsonWriter& out, const T& value) {
     out.begin_object();
-    for_each_field(value, [&](std::string_view name, const auto& member) {
-      using M = std::remove_cvref_t<decltype(member)>;
-      if constexpr (is_optional<M>::value) {
-        if (!member) return;
-        out.key(name);
-        to_json(out, *member);
-      } else {
-        out.key(name);
-        to_json(out, member);
+    for_each_field(value, [&out](std::string_view name, const auto& member) {
+      using Member = std::remove_cvref_t<decltype(member)>;
+      if constexpr (requires { JsonForm<Member>::is_left_out(member); }) {
+        if (JsonForm<Member>::is_left_out(member)) return;
       }
+      out.key(name);
+      JsonForm<Member>::write(out, member);
     });
     out.end_object();
-  } else if constexpr (is_optional<T>::value) {
-    if (value)
-      to_json(out, *value);
-    else
-      out.null();
-  } else if constexpr (is_observed<T>::value) {
-    if (value) {
-      to_json(out, *value);
-    } else {
-      out.begin_object();
-      out.member("unavailable", enum_name(value.error().kind)).member("why", value.error().why);
-      out.end_object();
-    }
-  } else if constexpr (is_vector<T>::value || is_std_array<T>::value) {
-    out.begin_array();
-    for (const auto& element : value) to_json(out, element);
-    out.end_array();
-  } else if constexpr (is_string_map<T>::value) {
-    out.begin_object();
-    for (const auto& [key, element] : value) {
-      out.key(key);
-      to_json(out, element);
-    }
-    out.end_object();
-  } else if constexpr (std::is_same_v<T, PrioritySet>) {
-    out.begin_array();
-    for (const Priority p : value.members()) out.value(p.value());
-    out.end_array();
-  } else if constexpr (NamedEnum<T>) {
-    out.value(enum_name(value));
-  } else if constexpr (std::is_same_v<T, TosByte>) {
-    out.value(static_cast<int>(value.wire()));
-  } else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, bool>) {
-    out.value(value);
-  } else if constexpr (std::is_floating_point_v<T>) {
-    out.value(static_cast<double>(value));
-  } else if constexpr (std::is_integral_v<T>) {
-    if constexpr (std::is_unsigned_v<T>)
-      out.value(std::uint64_t{value});
-    else
-      out.value(std::int64_t{value});
-  } else if constexpr (QuantityLike<T>) {
-    out.value(static_cast<std::int64_t>(value.count()));
-  } else {
-    static_assert(CodeLike<T>, "no JSON form for this type");
-    out.value(value.value());
   }
-}
-
-template <class T>
-Expected<T> from_json(const Json& json, const JsonPath& path);
-
-namespace detail {
-template <class T>
-Expected<T> integer_from_json(const Json& json, const JsonPath& path) {
-  if (json.is_int64() && std::in_range<T>(json.get_int64())) return static_cast<T>(json.get_int64());
-  if (json.is_uint64() && std::in_range<T>(json.get_uint64())) return static_cast<T>(json.get_uint64());
-  return wrong_json(path, json, fmt::format("an integer of {} bits", sizeof(T) * 8));
-}
-}  // namespace detail
-
-template <class T>
-Expected<T> from_json(const Json& json, const JsonPath& path) {
-  using namespace detail;
-  if constexpr (Reflected<T>) {
+  static Expected<> read(const Json& json, const JsonPath& path, T& out) {
     if (!json.is_object()) return wrong_json(path, json, "an object");
-    T out{};
     Expected<> status;
     for_each_field(out, [&](std::string_view name, auto& member) {
       if (!status) return;
-      const Json* found = json.get_object().if_contains({name.data(), name.size()});
+      const Json* found = json_member(json, name);
       if (found == nullptr) return;
-      auto value = from_json<std::remove_cvref_t<decltype(member)>>(*found, path.member(name));
-      if (value)
-        member = std::move(*value);
-      else
-        status = tl::unexpected(value.error());
+      status = JsonForm<std::remove_cvref_t<decltype(member)>>::read(*found, path.member(name), member);
     });
-    if (!status) return tl::unexpected(status.error());
-    return out;
-  } else if constexpr (is_optional<T>::value) {
-    if (json.is_null()) return T();
-    auto value = from_json<typename T::value_type>(json, path);
-    if (!value) return tl::unexpected(value.error());
-    return T(std::move(*value));
-  } else if constexpr (is_observed<T>::value) {
-    if (json.is_object()) {
-      if (const Json* kind = json.get_object().if_contains("unavailable")) {
-        auto parsed_kind = from_json<Unavailable::Kind>(*kind, path.member("unavailable"));
-        if (!parsed_kind) return tl::unexpected(parsed_kind.error());
-        std::string why;
-        if (const Json* text = json.get_object().if_contains("why"); text != nullptr && text->is_string()) {
-          why = text->get_string().c_str();
-        }
-        return T(tl::unexpected(Unavailable{*parsed_kind, std::move(why)}));
-      }
-    }
-    auto value = from_json<typename T::value_type>(json, path);
-    if (!value) return tl::unexpected(value.error());
-    return T(std::move(*value));
-  } else if constexpr (is_vector<T>::value) {
-    if (!json.is_array()) return wrong_json(path, json, "an array");
-    T out;
-    for (std::size_t i = 0; i < json.get_array().size(); ++i) {
-      auto element = from_json<typename T::value_type>(json.get_array()[i], path.element(i));
-      if (!element) return tl::unexpected(element.error());
-      out.push_back(std::move(*element));
-    }
-    return out;
-  } else if constexpr (is_std_array<T>::value) {
-    if (!json.is_array() || json.get_array().size() != std::tuple_size_v<T>) {
-      return wrong_json(path, json, fmt::format("an array of {}", std::tuple_size_v<T>));
-    }
-    T out{};
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      auto element = from_json<typename T::value_type>(json.get_array()[i], path.element(i));
-      if (!element) return tl::unexpected(element.error());
-      out[i] = std::move(*element);
-    }
-    return out;
-  } else if constexpr (is_string_map<T>::value) {
-    if (!json.is_object()) return wrong_json(path, json, "an object");
-    T out;
-    for (const auto& [key, element] : json.get_object()) {
-      auto value = from_json<typename T::mapped_type>(element, path.member({key.data(), key.size()}));
-      if (!value) return tl::unexpected(value.error());
-      out.emplace(std::string(key), std::move(*value));
-    }
-    return out;
-  } else if constexpr (std::is_same_v<T, PrioritySet>) {
-    auto members = from_json<std::vector<Priority>>(json, path);
-    if (!members) return tl::unexpected(members.error());
-    PrioritySet set;
-    for (const Priority p : *members) set = set.with(p);
-    return set;
-  } else if constexpr (NamedEnum<T>) {
-    if (json.is_string()) {
-      for (const auto& [value, name] : EnumNames<T>::names) {
-        if (std::string_view(json.get_string()) == name) return value;
-      }
-    }
-    std::string allowed;
-    for (const auto& [value, name] : EnumNames<T>::names)
-      allowed += (allowed.empty() ? "" : ", ") + std::string(name);
-    return wrong_json(path, json, allowed);
-  } else if constexpr (std::is_same_v<T, TosByte>) {
-    return integer_from_json<std::uint8_t>(json, path).map([](std::uint8_t b) {
-      return TosByte::from_wire(b);
-    });
-  } else if constexpr (std::is_same_v<T, std::string>) {
-    if (!json.is_string()) return wrong_json(path, json, "a string");
-    return std::string(json.get_string());
-  } else if constexpr (std::is_same_v<T, bool>) {
-    if (!json.is_bool()) return wrong_json(path, json, "true or false");
-    return json.get_bool();
-  } else if constexpr (std::is_floating_point_v<T>) {
-    if (!json.is_number()) return wrong_json(path, json, "a number");
-    return static_cast<T>(json.to_number<double>());
-  } else if constexpr (std::is_integral_v<T>) {
-    return integer_from_json<T>(json, path);
-  } else if constexpr (QuantityLike<T>) {
-    return integer_from_json<std::int64_t>(json, path).map([](std::int64_t n) { return T(n); });
-  } else {
-    static_assert(CodeLike<T>, "no JSON form for this type");
-    auto n = integer_from_json<std::int64_t>(json, path);
-    if (!n) return tl::unexpected(n.error());
-    if (!T::is_valid(*n)) return wrong_json(path, json, fmt::format("an integer 0..{}", T::kCount - 1));
-    return T(static_cast<int>(*n));
+    return status;
   }
-}
+};
+
+template <class T>
+struct JsonForm<std::optional<T>> {
+  static bool is_left_out(const std::optional<T>& value) { return !value; }
+  static void write(JsonWriter& out, const std::optional<T>& value) {
+    if (value) {
+      JsonForm<T>::write(out, *value);
+    } else {
+      out.null();
+    }
+  }
+  static Expected<> read(const Json& json, const JsonPath& path, std::optional<T>& out) {
+    out.reset();
+    if (json.is_null()) return {};
+    return JsonForm<T>::read(json, path, out.emplace());
+  }
+};
+
+template <class T>
+struct JsonForm<Observed<T>> {
+  static void write(JsonWriter& out, const Observed<T>& value) {
+    if (value) {
+      JsonForm<T>::write(out, *value);
+    } else {
+      JsonForm<Unavailable>::write(out, value.error());
+    }
+  }
+  static Expected<> read(const Json& json, const JsonPath& path, Observed<T>& out) {
+    if (json_member(json, "unavailable") != nullptr) {
+      out = tl::unexpected(Unavailable{});
+      return JsonForm<Unavailable>::read(json, path, out.error());
+    }
+    out = T{};
+    return JsonForm<T>::read(json, path, *out);
+  }
+};
+
+template <class T>
+struct JsonForm<std::vector<T>> {
+  static void write(JsonWriter& out, const std::vector<T>& value) {
+    out.begin_array();
+    for (const T& element : value) JsonForm<T>::write(out, element);
+    out.end_array();
+  }
+  static Expected<> read(const Json& json, const JsonPath& path, std::vector<T>& out) {
+    if (!json.is_array()) return wrong_json(path, json, "an array");
+    const auto& elements = json.get_array();
+    out.clear();
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      T element{};
+      if (auto read = JsonForm<T>::read(elements[i], path.element(i), element); !read) return read;
+      out.push_back(std::move(element));
+    }
+    return {};
+  }
+};
+
+template <class T, std::size_t N>
+struct JsonForm<std::array<T, N>> {
+  static void write(JsonWriter& out, const std::array<T, N>& value) {
+    out.begin_array();
+    for (const T& element : value) JsonForm<T>::write(out, element);
+    out.end_array();
+  }
+  static Expected<> read(const Json& json, const JsonPath& path, std::array<T, N>& out) {
+    if (!json.is_array() || json.get_array().size() != N) {
+      return wrong_json(path, json, fmt::format("an array of {}", N));
+    }
+    for (std::size_t i = 0; i < N; ++i) {
+      if (auto read = JsonForm<T>::read(json.get_array()[i], path.element(i), out[i]); !read) return read;
+    }
+    return {};
+  }
+};
+
+template <class T>
+struct JsonForm<std::map<std::string, T>> {
+  static void write(JsonWriter& out, const std::map<std::string, T>& value) {
+    out.begin_object();
+    for (const auto& [key, element] : value) {
+      out.key(key);
+      JsonForm<T>::write(out, element);
+    }
+    out.end_object();
+  }
+  static Expected<> read(const Json& json, const JsonPath& path, std::map<std::string, T>& out) {
+    if (!json.is_object()) return wrong_json(path, json, "an object");
+    out.clear();
+    for (const auto& [key, element] : json.get_object()) {
+      const std::string_view name(key.data(), key.size());
+      if (auto read = JsonForm<T>::read(element, path.member(name), out[std::string(name)]); !read)
+        return read;
+    }
+    return {};
+  }
+};
 
 }  // namespace rocetune

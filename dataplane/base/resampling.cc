@@ -6,12 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "congestion/fixed_point.h"
 #include "dataplane/base/statistics.h"
 
 namespace rocetune {
 namespace {
-
-__extension__ typedef __int128 Wide;
 
 constexpr std::size_t kExactUpTo = 60;  // C(60, 30) arrangements still fit 64 bits
 constexpr int kArrangements = 10'000;

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "congestion/fixed_point.h"
+
 namespace rocetune {
 
-namespace {
-__extension__ typedef __int128 Wide;
-}
+namespace {}
 
 std::int64_t nearest_rank(std::span<const std::int64_t> sorted, Ratio p) {
   ROCETUNE_ASSERT(!sorted.empty() && p >= Ratio() && p <= Ratio::one());

@@ -32,9 +32,11 @@ class TextTable {
     Overflow overflow = Overflow::keep;
   };
   struct Cell {
-    Cell(std::string cell_text = {}, Paint cell_paint = Paint::plain)
+    // Implicit: a row is a list of texts.
+    Cell(std::string cell_text = {}, Paint cell_paint = Paint::plain)  // NOLINT(google-explicit-constructor)
         : text(std::move(cell_text)), paint(cell_paint) {}
-    Cell(const char* cell_text, Paint cell_paint = Paint::plain) : text(cell_text), paint(cell_paint) {}
+    Cell(const char* cell_text, Paint cell_paint = Paint::plain)  // NOLINT(google-explicit-constructor)
+        : text(cell_text), paint(cell_paint) {}
     std::string text;
     Paint paint;
   };

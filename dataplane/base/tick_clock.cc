@@ -50,7 +50,7 @@ TickClock::TickClock() : origin_ns_(monotonic_ns()), is_steady_(counter_is_stead
   while (monotonic_ns() - start.ns < kCalibrationNs) {
   }
   const Moment end = moment();
-  const auto picoseconds = static_cast<unsigned __int128>(end.ns - start.ns) * 1000;
+  const auto picoseconds = static_cast<UnsignedWide>(end.ns - start.ns) * 1000;
   picoseconds_per_tick_ = static_cast<std::uint64_t>((picoseconds << kFraction) / (end.ticks - start.ticks));
   origin_ = start.ticks;
 }

@@ -2,6 +2,7 @@
 // CLOCK_MONOTONIC.
 #pragma once
 
+#include "congestion/fixed_point.h"
 #include "congestion/units.h"
 
 namespace rocetune {
@@ -14,7 +15,7 @@ class TickClock {
   // Since the construction of this clock; the same on all cores. Never goes back within a thread.
   Instant now() const {
     if (!is_steady_) return slow_now();
-    const auto ticks = static_cast<unsigned __int128>(__builtin_ia32_rdtsc() - origin_);
+    const auto ticks = static_cast<UnsignedWide>(__builtin_ia32_rdtsc() - origin_);
     return Instant(Duration(static_cast<std::int64_t>(ticks * picoseconds_per_tick_ >> kFraction)));
   }
 

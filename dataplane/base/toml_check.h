@@ -79,6 +79,8 @@ auto each(Check check) {
   };
 }
 // No check.
-inline constexpr auto any_value = [](const auto&) { return std::string(); };
+struct AnyValue {
+  std::string operator()(const auto&) const { return {}; }
+};
 
 }  // namespace rocetune

@@ -56,15 +56,15 @@ class TableReader {
 
   // Reads the key into `out`. False if it is missing, malformed, or rejected by `check`, after an issue was
   // recorded; `out` then keeps its value.
-  template <class T, class Check = decltype(any_value)>
-  bool required(std::string_view key, T& out, const Check& check = any_value) {
+  template <class T, class Check = AnyValue>
+  bool required(std::string_view key, T& out, const Check& check = {}) {
     const auto at = ask(key);
     if (!at) return missing(key, toml_detail::allowed_form<T>());
     return checked(*at, out, check);
   }
   // The same for a key that may be left out, which is no issue and leaves `out` alone. True if it was read.
-  template <class T, class Check = decltype(any_value)>
-  bool optional(std::string_view key, T& out, const Check& check = any_value) {
+  template <class T, class Check = AnyValue>
+  bool optional(std::string_view key, T& out, const Check& check = {}) {
     const auto at = ask(key);
     return at && checked(*at, out, check);
   }
@@ -127,11 +127,7 @@ class TableReader {
   bool checked(const toml_detail::Cursor& at, T& out, const Check& check) {
     T value{};
     if (!toml_detail::read_value(at, value)) return false;
-    std::string allowed;
-    if constexpr (toml_detail::is_optional<T>::value)
-      allowed = check(*value);
-    else
-      allowed = check(value);
+    const std::string allowed = check(toml_detail::bare(value));
     if (!allowed.empty()) return at.wrong(allowed);
     out = std::move(value);
     return true;

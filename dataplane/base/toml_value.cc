@@ -54,4 +54,34 @@ Cursor Cursor::member(const Member& member) const {
   return {reading, &member.value, name + "." + member.name};
 }
 
+bool TomlForm<std::string>::read(const Cursor& at, std::string& out) {
+  if (!at.is(Node::Kind::string)) return at.wrong(allowed());
+  out = at.node->text;
+  return true;
+}
+
+bool TomlForm<bool>::read(const Cursor& at, bool& out) {
+  if (!at.is(Node::Kind::boolean)) return at.wrong(allowed());
+  out = at.node->boolean;
+  return true;
+}
+
+bool TomlForm<PrioritySet>::read(const Cursor& at, PrioritySet& out) {
+  if (at.is(Node::Kind::array)) {
+    std::vector<Priority> members;
+    if (!read_value(at, members)) return false;
+    out = PrioritySet();
+    for (const Priority p : members) out = out.with(p);
+    return true;
+  }
+  if (at.is(Node::Kind::integer) && Priority::is_valid(at.node->integer)) {
+    out = PrioritySet::of(Priority(static_cast<int>(at.node->integer)));
+    return true;
+  }
+  const auto parsed = parse_priority_set(at.is(Node::Kind::string) ? at.node->text : "");
+  if (!parsed) return at.wrong(allowed());
+  out = *parsed;
+  return true;
+}
+
 }  // namespace rocetune::toml_detail

@@ -39,23 +39,6 @@ struct Cursor {
 };
 
 template <class T>
-struct is_vector : std::false_type {};
-template <class T>
-struct is_vector<std::vector<T>> : std::true_type {};
-template <class T>
-struct is_array : std::false_type {};
-template <class T, std::size_t N>
-struct is_array<std::array<T, N>> : std::true_type {};
-template <class T>
-struct is_optional : std::false_type {};
-template <class T>
-struct is_optional<std::optional<T>> : std::true_type {};
-template <class T>
-struct is_string_map : std::false_type {};
-template <class T>
-struct is_string_map<std::map<std::string, T>> : std::true_type {};
-
-template <class T>
 concept SmallCode = requires { T::is_valid(std::int64_t{}); };
 
 // Text forms with a unit, by units.h.
@@ -75,153 +58,196 @@ std::string found_text(const Node& node);
 // "a number with a unit (m km), such as 30m (unit missing)" without what was wrong with one text.
 std::string without_reason(std::string allowed);
 
-// What a key of type T may hold, for "missing" and "wrong type".
+// How a T is written in TOML: allowed() is what a key of type T may hold, for "missing" and "wrong type";
+// read() reads one value into `out`, false after an issue was recorded.
+template <class T>
+struct TomlForm;
+
 template <class T>
 std::string allowed_form() {
-  if constexpr (is_optional<T>::value) {
-    return allowed_form<typename T::value_type>();
-  } else if constexpr (std::is_same_v<T, std::string>) {
-    return "a string";
-  } else if constexpr (std::is_same_v<T, bool>) {
-    return "true or false";
-  } else if constexpr (std::is_integral_v<T>) {
-    return "an integer";
-  } else if constexpr (std::is_floating_point_v<T>) {
-    return "a number";
-  } else if constexpr (NamedEnum<T>) {
-    std::string names;
-    for (const auto& [value, name] : EnumNames<T>::names)
-      names += (names.empty() ? "" : ", ") + std::string(name);
-    return names;
-  } else if constexpr (std::is_same_v<T, PrioritySet>) {
-    return "priorities 0..7 such as [3, 4], 3 or \"none\"";
-  } else if constexpr (HasTextForm<T>) {
-    return without_reason(parse("", T{}).error().allowed);
-  } else if constexpr (SmallCode<T>) {
-    return fmt::format("an integer 0..{}", T::kCount - 1);
-  } else if constexpr (is_vector<T>::value) {
-    return "an array, each element " + allowed_form<typename T::value_type>();
-  } else if constexpr (is_array<T>::value) {
-    return fmt::format("an array of {}, each {}", std::tuple_size_v<T>,
-                       allowed_form<typename T::value_type>());
-  } else {
-    static_assert(is_string_map<T>::value, "no TOML form for this type");
-    return "a table, each value " + allowed_form<typename T::mapped_type>();
-  }
+  return TomlForm<T>::allowed();
 }
-
-// Reads one value into `out`; false after an issue was recorded.
 template <class T>
 bool read_value(const Cursor& at, T& out) {
-  using Kind = Node::Kind;
-  if constexpr (is_optional<T>::value) {
-    typename T::value_type value{};
-    if (!read_value(at, value)) return false;
-    out = std::move(value);
-    return true;
-  } else if constexpr (std::is_same_v<T, std::string>) {
-    if (!at.is(Kind::string)) return at.wrong(allowed_form<T>());
-    out = at.node->text;
-    return true;
-  } else if constexpr (std::is_same_v<T, bool>) {
-    if (!at.is(Kind::boolean)) return at.wrong(allowed_form<T>());
-    out = at.node->boolean;
-    return true;
-  } else if constexpr (std::is_integral_v<T>) {
-    if (!at.is(Kind::integer)) return at.wrong(allowed_form<T>());
+  return TomlForm<T>::read(at, out);
+}
+
+template <>
+struct TomlForm<std::string> {
+  static std::string allowed() { return "a string"; }
+  static bool read(const Cursor& at, std::string& out);
+};
+
+template <>
+struct TomlForm<bool> {
+  static std::string allowed() { return "true or false"; }
+  static bool read(const Cursor& at, bool& out);
+};
+
+template <std::integral T>
+struct TomlForm<T> {
+  static std::string allowed() { return "an integer"; }
+  static bool read(const Cursor& at, T& out) {
+    if (!at.is(Node::Kind::integer)) return at.wrong(allowed());
     if (!std::in_range<T>(at.node->integer)) {
       return at.wrong(fmt::format("{} to {}", std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
     }
     out = static_cast<T>(at.node->integer);
     return true;
-  } else if constexpr (std::is_floating_point_v<T>) {
-    if (at.is(Kind::integer)) {
+  }
+};
+
+template <std::floating_point T>
+struct TomlForm<T> {
+  static std::string allowed() { return "a number"; }
+  static bool read(const Cursor& at, T& out) {
+    if (at.is(Node::Kind::integer)) {
       out = static_cast<T>(at.node->integer);
-    } else if (at.is(Kind::real) && at.node->real - at.node->real == 0) {  // neither inf nor nan
+    } else if (at.is(Node::Kind::real) && at.node->real - at.node->real == 0) {  // neither inf nor nan
       out = static_cast<T>(at.node->real);
     } else {
-      return at.wrong(allowed_form<T>());
+      return at.wrong(allowed());
     }
     return true;
-  } else if constexpr (NamedEnum<T>) {
+  }
+};
+
+template <NamedEnum T>
+struct TomlForm<T> {
+  static std::string allowed() {
+    std::string names;
+    for (const auto& [value, name] : EnumNames<T>::names) {
+      names += (names.empty() ? "" : ", ") + std::string(name);
+    }
+    return names;
+  }
+  static bool read(const Cursor& at, T& out) {
     std::vector<std::string> names;
     for (const auto& [value, name] : EnumNames<T>::names) {
-      if (at.is(Kind::string) && at.node->text == name) {
+      if (at.is(Node::Kind::string) && at.node->text == name) {
         out = value;
         return true;
       }
       names.emplace_back(name);
     }
-    return at.wrong_name(allowed_form<T>(), names);
-  } else if constexpr (std::is_same_v<T, PrioritySet>) {
-    if (at.is(Kind::array)) {
-      std::vector<Priority> members;
-      if (!read_value(at, members)) return false;
-      out = PrioritySet();
-      for (const Priority p : members) out = out.with(p);
-      return true;
+    return at.wrong_name(allowed(), names);
+  }
+};
+
+template <>
+struct TomlForm<PrioritySet> {
+  static std::string allowed() { return "priorities 0..7 such as [3, 4], 3 or \"none\""; }
+  static bool read(const Cursor& at, PrioritySet& out);
+};
+
+// A quantity with its unit, a code as its number or as text.
+template <class T>
+  requires HasTextForm<T> || SmallCode<T>
+struct TomlForm<T> {
+  static std::string allowed() {
+    if constexpr (HasTextForm<T>) {
+      return without_reason(parse("", T{}).error().allowed);
+    } else {
+      return fmt::format("an integer 0..{}", T::kCount - 1);
     }
-    if (at.is(Kind::integer) && Priority::is_valid(at.node->integer)) {
-      out = PrioritySet::of(Priority(static_cast<int>(at.node->integer)));
-      return true;
-    }
-    const auto parsed = parse_priority_set(at.is(Kind::string) ? at.node->text : "");
-    if (!parsed) return at.wrong(allowed_form<T>());
-    out = *parsed;
-    return true;
-  } else if constexpr (HasTextForm<T> || SmallCode<T>) {
+  }
+  static bool read(const Cursor& at, T& out) {
     if constexpr (SmallCode<T>) {
-      if (at.is(Kind::integer) && T::is_valid(at.node->integer)) {
+      if (at.is(Node::Kind::integer) && T::is_valid(at.node->integer)) {
         out = T(static_cast<int>(at.node->integer));
         return true;
       }
     }
     if constexpr (HasTextForm<T>) {
-      if (at.is(Kind::string)) {
+      if (at.is(Node::Kind::string)) {
         const auto parsed = parse(at.node->text, T{});
         if (!parsed) return at.wrong(parsed.error().allowed);
         out = *parsed;
         return true;
       }
       // A bare number has no unit: let the unit's parser say so.
-      if (at.is(Kind::integer)) {
+      if (at.is(Node::Kind::integer)) {
         const auto parsed = parse(std::to_string(at.node->integer), T{});
-        return at.wrong(parsed ? allowed_form<T>() : parsed.error().allowed);
+        return at.wrong(parsed ? allowed() : parsed.error().allowed);
       }
     }
-    return at.wrong(allowed_form<T>());
-  } else if constexpr (is_vector<T>::value || is_array<T>::value) {
-    if (!at.is(Kind::array)) return at.wrong(allowed_form<T>());
-    if constexpr (is_array<T>::value) {
-      if (at.node->elements.size() != std::tuple_size_v<T>) return at.wrong(allowed_form<T>());
+    return at.wrong(allowed());
+  }
+};
+
+template <class T>
+struct TomlForm<std::optional<T>> {
+  static std::string allowed() { return allowed_form<T>(); }
+  static bool read(const Cursor& at, std::optional<T>& out) {
+    T value{};
+    if (!read_value(at, value)) return false;
+    out = std::move(value);
+    return true;
+  }
+};
+
+// What a check looks at: the value, also if it was read into an optional.
+template <class T>
+const T& bare(const T& value) {
+  return value;
+}
+template <class T>
+const T& bare(const std::optional<T>& value) {
+  return *value;
+}
+
+// Every element is looked at, so that one reading names all that are wrong.
+template <class Values>
+bool read_elements(const Cursor& at, Values values, Values& out) {
+  bool good = true;
+  for (std::size_t i = 0; i < at.node->elements.size(); ++i) {
+    typename Values::value_type value{};
+    if (read_value(at.element(i), value)) {
+      values[i] = std::move(value);
+    } else {
+      good = false;
     }
-    T values{};
-    if constexpr (is_vector<T>::value) values.resize(at.node->elements.size());
-    bool good = true;
-    for (std::size_t i = 0; i < at.node->elements.size(); ++i) {
-      typename T::value_type value{};
-      if (read_value(at.element(i), value))
-        values[i] = std::move(value);
-      else
-        good = false;
-    }
-    if (good) out = std::move(values);
-    return good;
-  } else {
-    static_assert(is_string_map<T>::value, "no TOML form for this type");
-    if (!at.is(Kind::table)) return at.wrong(allowed_form<T>());
-    T values;
+  }
+  if (good) out = std::move(values);
+  return good;
+}
+
+template <class T>
+struct TomlForm<std::vector<T>> {
+  static std::string allowed() { return "an array, each element " + allowed_form<T>(); }
+  static bool read(const Cursor& at, std::vector<T>& out) {
+    if (!at.is(Node::Kind::array)) return at.wrong(allowed());
+    return read_elements(at, std::vector<T>(at.node->elements.size()), out);
+  }
+};
+
+template <class T, std::size_t N>
+struct TomlForm<std::array<T, N>> {
+  static std::string allowed() { return fmt::format("an array of {}, each {}", N, allowed_form<T>()); }
+  static bool read(const Cursor& at, std::array<T, N>& out) {
+    if (!at.is(Node::Kind::array) || at.node->elements.size() != N) return at.wrong(allowed());
+    return read_elements(at, {}, out);
+  }
+};
+
+template <class T>
+struct TomlForm<std::map<std::string, T>> {
+  static std::string allowed() { return "a table, each value " + allowed_form<T>(); }
+  static bool read(const Cursor& at, std::map<std::string, T>& out) {
+    if (!at.is(Node::Kind::table)) return at.wrong(allowed());
+    std::map<std::string, T> values;
     bool good = true;
     for (const Member& member : at.node->members) {
-      typename T::mapped_type value{};
-      if (read_value(at.member(member), value))
+      T value{};
+      if (read_value(at.member(member), value)) {
         values.emplace(member.name, std::move(value));
-      else
+      } else {
         good = false;
+      }
     }
     if (good) out = std::move(values);
     return good;
   }
-}
+};
 
 }  // namespace rocetune::toml_detail

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <tuple>
 
 #include "dataplane/base/reflect.h"
 #include "dataplane/engine/drop_reason.h"
@@ -36,25 +35,25 @@ struct Statistics {
   bool operator==(const Statistics&) const = default;
 
   // The drops are listed by enum_name(DropReason).
-  static constexpr auto fields() {
-    return std::tuple{field("rx_frames", &Statistics::rx_frames),
-                      field("tx_frames", &Statistics::tx_frames),
-                      field("tx_payload_bytes", &Statistics::tx_payload_bytes),
-                      field("rx_payload_bytes", &Statistics::rx_payload_bytes),
-                      field("retransmitted_frames", &Statistics::retransmitted_frames),
-                      field("duplicate_requests", &Statistics::duplicate_requests),
-                      field("acks_sent", &Statistics::acks_sent),
-                      field("sequence_naks_sent", &Statistics::sequence_naks_sent),
-                      field("rnr_naks_sent", &Statistics::rnr_naks_sent),
-                      field("fatal_naks_sent", &Statistics::fatal_naks_sent),
-                      field("sequence_naks_received", &Statistics::sequence_naks_received),
-                      field("rnr_naks_received", &Statistics::rnr_naks_received),
-                      field("fatal_naks_received", &Statistics::fatal_naks_received),
-                      field("implied_naks", &Statistics::implied_naks),
-                      field("ack_timeouts", &Statistics::ack_timeouts),
-                      field("rx_ce_packets", &Statistics::rx_ce_packets),
-                      field("cnps_sent", &Statistics::cnps_sent),
-                      field("cnps_handled", &Statistics::cnps_handled)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("rx_frames", self.rx_frames...);
+    visit("tx_frames", self.tx_frames...);
+    visit("tx_payload_bytes", self.tx_payload_bytes...);
+    visit("rx_payload_bytes", self.rx_payload_bytes...);
+    visit("retransmitted_frames", self.retransmitted_frames...);
+    visit("duplicate_requests", self.duplicate_requests...);
+    visit("acks_sent", self.acks_sent...);
+    visit("sequence_naks_sent", self.sequence_naks_sent...);
+    visit("rnr_naks_sent", self.rnr_naks_sent...);
+    visit("fatal_naks_sent", self.fatal_naks_sent...);
+    visit("sequence_naks_received", self.sequence_naks_received...);
+    visit("rnr_naks_received", self.rnr_naks_received...);
+    visit("fatal_naks_received", self.fatal_naks_received...);
+    visit("implied_naks", self.implied_naks...);
+    visit("ack_timeouts", self.ack_timeouts...);
+    visit("rx_ce_packets", self.rx_ce_packets...);
+    visit("cnps_sent", self.cnps_sent...);
+    visit("cnps_handled", self.cnps_handled...);
   }
 };
 

@@ -22,13 +22,16 @@ struct FaultCounters {
   std::uint64_t queue_full = 0;  // lost: the queue in front of rate=
   std::uint64_t hold_full = 0;   // lost: more frames waiting than the port lends buffers for
   bool operator==(const FaultCounters&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{
-        field("frames", &FaultCounters::frames),         field("lost", &FaultCounters::lost),
-        field("duplicated", &FaultCounters::duplicated), field("corrupted", &FaultCounters::corrupted),
-        field("reordered", &FaultCounters::reordered),   field("delayed", &FaultCounters::delayed),
-        field("marked_ce", &FaultCounters::marked_ce),   field("queue_full", &FaultCounters::queue_full),
-        field("hold_full", &FaultCounters::hold_full)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("frames", self.frames...);
+    visit("lost", self.lost...);
+    visit("duplicated", self.duplicated...);
+    visit("corrupted", self.corrupted...);
+    visit("reordered", self.reordered...);
+    visit("delayed", self.delayed...);
+    visit("marked_ce", self.marked_ce...);
+    visit("queue_full", self.queue_full...);
+    visit("hold_full", self.hold_full...);
   }
 };
 

@@ -51,8 +51,9 @@ struct Offloads {
   bool ipv4_checksum = false;  // computed when sent
   bool scatter = false;        // frames larger than one buffer are received
   bool operator==(const Offloads&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("ipv4_checksum", &Offloads::ipv4_checksum), field("scatter", &Offloads::scatter)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("ipv4_checksum", self.ipv4_checksum...);
+    visit("scatter", self.scatter...);
   }
 };
 
@@ -80,18 +81,18 @@ struct PortCounters {
   std::uint64_t receive_no_buffer = 0;   // dropped: no buffer to receive into
   std::uint64_t receive_oversized = 0;   // dropped: in more pieces than a buffer holds
   bool operator==(const PortCounters&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("received_frames", &PortCounters::received_frames),
-                      field("received_bytes", &PortCounters::received_bytes),
-                      field("sent_frames", &PortCounters::sent_frames),
-                      field("sent_bytes", &PortCounters::sent_bytes),
-                      field("transmit_errors", &PortCounters::transmit_errors),
-                      field("transmit_full", &PortCounters::transmit_full),
-                      field("no_transmit_buffer", &PortCounters::no_transmit_buffer),
-                      field("receive_missed", &PortCounters::receive_missed),
-                      field("receive_errors", &PortCounters::receive_errors),
-                      field("receive_no_buffer", &PortCounters::receive_no_buffer),
-                      field("receive_oversized", &PortCounters::receive_oversized)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("received_frames", self.received_frames...);
+    visit("received_bytes", self.received_bytes...);
+    visit("sent_frames", self.sent_frames...);
+    visit("sent_bytes", self.sent_bytes...);
+    visit("transmit_errors", self.transmit_errors...);
+    visit("transmit_full", self.transmit_full...);
+    visit("no_transmit_buffer", self.no_transmit_buffer...);
+    visit("receive_missed", self.receive_missed...);
+    visit("receive_errors", self.receive_errors...);
+    visit("receive_no_buffer", self.receive_no_buffer...);
+    visit("receive_oversized", self.receive_oversized...);
   }
 };
 

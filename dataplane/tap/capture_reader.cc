@@ -4,6 +4,8 @@
 #include <array>
 #include <bit>
 
+#include "congestion/fixed_point.h"
+
 namespace rocetune::tap {
 namespace {
 
@@ -22,14 +24,13 @@ constexpr std::size_t kPcapRecord = 16;
 
 // a · 10^9 · b^-exponent, saturating: the file decides the numbers.
 std::int64_t to_nanoseconds(std::uint64_t ticks, bool is_binary, std::uint8_t exponent) {
-  __extension__ typedef unsigned __int128 Wide;
-  Wide ns = Wide(ticks) * 1'000'000'000;
+  UnsignedWide ns = UnsignedWide(ticks) * 1'000'000'000;
   if (is_binary) {
     ns = exponent < 127 ? ns >> exponent : 0;
   } else {
     for (std::uint8_t i = 0; i < exponent && ns != 0; ++i) ns /= 10;
   }
-  return static_cast<std::int64_t>(std::min<Wide>(ns, INT64_MAX));
+  return static_cast<std::int64_t>(std::min<UnsignedWide>(ns, INT64_MAX));
 }
 
 }  // namespace

@@ -18,10 +18,12 @@ struct LatencySummary {
   double median_us = 0;  // medians and percentiles to 3 %
   double p99_us = 0;
   double max_us = 0;
-  static constexpr auto fields() {
-    return std::tuple{field("samples", &LatencySummary::samples), field("min_us", &LatencySummary::min_us),
-                      field("median_us", &LatencySummary::median_us),
-                      field("p99_us", &LatencySummary::p99_us), field("max_us", &LatencySummary::max_us)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("samples", self.samples...);
+    visit("min_us", self.min_us...);
+    visit("median_us", self.median_us...);
+    visit("p99_us", self.p99_us...);
+    visit("max_us", self.max_us...);
   }
 };
 
@@ -30,10 +32,11 @@ struct DscpFacts {
   std::int64_t packets = 0;  // RoCE packets other than CNP
   std::int64_t ce_packets = 0;
   std::int64_t not_ect_packets = 0;  // cannot be marked
-  static constexpr auto fields() {
-    return std::tuple{field("dscp", &DscpFacts::dscp), field("packets", &DscpFacts::packets),
-                      field("ce_packets", &DscpFacts::ce_packets),
-                      field("not_ect_packets", &DscpFacts::not_ect_packets)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("dscp", self.dscp...);
+    visit("packets", self.packets...);
+    visit("ce_packets", self.ce_packets...);
+    visit("not_ect_packets", self.not_ect_packets...);
   }
 };
 
@@ -43,10 +46,12 @@ struct MessageFacts {
   std::int64_t largest_bytes = 0;
   std::map<std::string, std::int64_t> by_size;  // "<=8192": count, by powers of two
   std::optional<LatencySummary> latency;        // first packet to the answer that completes it; paired only
-  static constexpr auto fields() {
-    return std::tuple{field("count", &MessageFacts::count), field("bytes", &MessageFacts::bytes),
-                      field("largest_bytes", &MessageFacts::largest_bytes),
-                      field("by_size", &MessageFacts::by_size), field("latency", &MessageFacts::latency)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("count", self.count...);
+    visit("bytes", self.bytes...);
+    visit("largest_bytes", self.largest_bytes...);
+    visit("by_size", self.by_size...);
+    visit("latency", self.latency...);
   }
 };
 
@@ -77,32 +82,31 @@ struct QueuePairFacts {
   MessageFacts messages;
   std::optional<LatencySummary> rtt;           // packet to its ACK at this place of capture; paired only
   std::optional<LatencySummary> cnp_reaction;  // first unanswered CE to the CNP; paired only
-  static constexpr auto fields() {
-    using Q = QueuePairFacts;
-    return std::tuple{field("source", &Q::source),
-                      field("destination", &Q::destination),
-                      field("destination_qp", &Q::destination_qp),
-                      field("source_port", &Q::source_port),
-                      field("source_ports", &Q::source_ports),
-                      field("service", &Q::service),
-                      field("peer", &Q::peer),
-                      field("opcodes", &Q::opcodes),
-                      field("packets", &Q::packets),
-                      field("bytes", &Q::bytes),
-                      field("payload_bytes", &Q::payload_bytes),
-                      field("first_s", &Q::first_s),
-                      field("last_s", &Q::last_s),
-                      field("ce_packets", &Q::ce_packets),
-                      field("cnps", &Q::cnps),
-                      field("retransmitted_packets", &Q::retransmitted_packets),
-                      field("retransmitted_bytes", &Q::retransmitted_bytes),
-                      field("acks", &Q::acks),
-                      field("naks", &Q::naks),
-                      field("acknowledged_unseen", &Q::acknowledged_unseen),
-                      field("path_mtu_bytes", &Q::path_mtu_bytes),
-                      field("messages", &Q::messages),
-                      field("rtt", &Q::rtt),
-                      field("cnp_reaction", &Q::cnp_reaction)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("source", self.source...);
+    visit("destination", self.destination...);
+    visit("destination_qp", self.destination_qp...);
+    visit("source_port", self.source_port...);
+    visit("source_ports", self.source_ports...);
+    visit("service", self.service...);
+    visit("peer", self.peer...);
+    visit("opcodes", self.opcodes...);
+    visit("packets", self.packets...);
+    visit("bytes", self.bytes...);
+    visit("payload_bytes", self.payload_bytes...);
+    visit("first_s", self.first_s...);
+    visit("last_s", self.last_s...);
+    visit("ce_packets", self.ce_packets...);
+    visit("cnps", self.cnps...);
+    visit("retransmitted_packets", self.retransmitted_packets...);
+    visit("retransmitted_bytes", self.retransmitted_bytes...);
+    visit("acks", self.acks...);
+    visit("naks", self.naks...);
+    visit("acknowledged_unseen", self.acknowledged_unseen...);
+    visit("path_mtu_bytes", self.path_mtu_bytes...);
+    visit("messages", self.messages...);
+    visit("rtt", self.rtt...);
+    visit("cnp_reaction", self.cnp_reaction...);
   }
 };
 
@@ -110,9 +114,10 @@ struct PauseInterval {
   double start_s = 0;
   double end_s = 0;
   std::string source;  // MAC that asked for it
-  static constexpr auto fields() {
-    return std::tuple{field("start_s", &PauseInterval::start_s), field("end_s", &PauseInterval::end_s),
-                      field("source", &PauseInterval::source)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("start_s", self.start_s...);
+    visit("end_s", self.end_s...);
+    visit("source", self.source...);
   }
 };
 
@@ -127,12 +132,15 @@ struct PauseFacts {
   std::vector<PauseInterval> intervals;  // the first kMaxIntervals
   std::int64_t interval_count = 0;
   static constexpr std::size_t kMaxIntervals = 10'000;
-  static constexpr auto fields() {
-    using F = PauseFacts;
-    return std::tuple{field("priority", &F::priority),   field("paused_s", &F::paused_s),
-                      field("ratio", &F::ratio),         field("longest_us", &F::longest_us),
-                      field("sources", &F::sources),     field("storms", &F::storms),
-                      field("intervals", &F::intervals), field("interval_count", &F::interval_count)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("priority", self.priority...);
+    visit("paused_s", self.paused_s...);
+    visit("ratio", self.ratio...);
+    visit("longest_us", self.longest_us...);
+    visit("sources", self.sources...);
+    visit("storms", self.storms...);
+    visit("intervals", self.intervals...);
+    visit("interval_count", self.interval_count...);
   }
 };
 
@@ -151,21 +159,20 @@ struct NeighbourFacts {
   std::optional<std::array<std::uint8_t, 8>> tc_of_priority;  // 15: not assigned
   std::optional<std::array<std::uint8_t, 8>> bandwidth_percent_of_tc;
   std::vector<std::string> applications;  // "dscp 26 -> 3"
-  static constexpr auto fields() {
-    using N = NeighbourFacts;
-    return std::tuple{field("source", &N::source),
-                      field("chassis_id", &N::chassis_id),
-                      field("port_id", &N::port_id),
-                      field("system_name", &N::system_name),
-                      field("frames", &N::frames),
-                      field("dcbx_changes", &N::dcbx_changes),
-                      field("dcbx", &N::dcbx),
-                      field("pfc_enabled_priorities", &N::pfc_enabled),
-                      field("pfc_willing", &N::pfc_willing),
-                      field("ets_willing", &N::ets_willing),
-                      field("tc_of_priority", &N::tc_of_priority),
-                      field("bandwidth_percent_of_tc", &N::bandwidth_percent_of_tc),
-                      field("applications", &N::applications)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("source", self.source...);
+    visit("chassis_id", self.chassis_id...);
+    visit("port_id", self.port_id...);
+    visit("system_name", self.system_name...);
+    visit("frames", self.frames...);
+    visit("dcbx_changes", self.dcbx_changes...);
+    visit("dcbx", self.dcbx...);
+    visit("pfc_enabled_priorities", self.pfc_enabled...);
+    visit("pfc_willing", self.pfc_willing...);
+    visit("ets_willing", self.ets_willing...);
+    visit("tc_of_priority", self.tc_of_priority...);
+    visit("bandwidth_percent_of_tc", self.bandwidth_percent_of_tc...);
+    visit("applications", self.applications...);
   }
 };
 
@@ -177,14 +184,13 @@ struct TimelineFacts {
   std::vector<std::int64_t> nak_packets;
   std::vector<std::int64_t> ce_packets;
   std::vector<std::int64_t> cnp_packets;
-  static constexpr auto fields() {
-    using T = TimelineFacts;
-    return std::tuple{field("bin_s", &T::bin_s),
-                      field("bytes", &T::bytes),
-                      field("retransmitted_packets", &T::retransmitted_packets),
-                      field("nak_packets", &T::nak_packets),
-                      field("ce_packets", &T::ce_packets),
-                      field("cnp_packets", &T::cnp_packets)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("bin_s", self.bin_s...);
+    visit("bytes", self.bytes...);
+    visit("retransmitted_packets", self.retransmitted_packets...);
+    visit("nak_packets", self.nak_packets...);
+    visit("ce_packets", self.ce_packets...);
+    visit("cnp_packets", self.cnp_packets...);
   }
 };
 
@@ -222,40 +228,39 @@ struct TapFacts {
   TimelineFacts timeline;
   std::vector<std::string> notes;  // what limits what was said above
 
-  static constexpr auto fields() {
-    using F = TapFacts;
-    return std::tuple{field("frames", &F::frames),
-                      field("truncated", &F::truncated),
-                      field("duration_s", &F::duration_s),
-                      field("roce_packets", &F::roce_packets),
-                      field("rocev1_packets", &F::rocev1_packets),
-                      field("ack_packets", &F::ack_packets),
-                      field("nak_packets", &F::nak_packets),
-                      field("ce_packets", &F::ce_packets),
-                      field("cnp_packets", &F::cnp_packets),
-                      field("retransmitted_packets", &F::retransmitted_packets),
-                      field("data_flows", &F::data_flows),
-                      field("icrc_ok", &F::icrc_ok),
-                      field("icrc_bad", &F::icrc_bad),
-                      field("icrc_unknown", &F::icrc_unknown),
-                      field("malformed", &F::malformed),
-                      field("unknown_opcodes", &F::unknown_opcodes),
-                      field("wrapped", &F::wrapped),
-                      field("dscps", &F::dscps),
-                      field("packets_by_pcp", &F::packets_by_pcp),
-                      field("pfc_frames", &F::pfc_frames),
-                      field("pfc_xoff_frames", &F::pfc_xoff_frames),
-                      field("pfc_xon_frames", &F::pfc_xon_frames),
-                      field("global_pause_frames", &F::global_pause_frames),
-                      field("lldp_frames", &F::lldp_frames),
-                      field("link_speed_bps", &F::link_speed),
-                      field("link_speed_is_assumed", &F::link_speed_is_assumed),
-                      field("lldp_pfc_enabled_priorities", &F::lldp_pfc_enabled),
-                      field("queue_pairs", &F::queue_pairs),
-                      field("pauses", &F::pauses),
-                      field("neighbours", &F::neighbours),
-                      field("timeline", &F::timeline),
-                      field("notes", &F::notes)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("frames", self.frames...);
+    visit("truncated", self.truncated...);
+    visit("duration_s", self.duration_s...);
+    visit("roce_packets", self.roce_packets...);
+    visit("rocev1_packets", self.rocev1_packets...);
+    visit("ack_packets", self.ack_packets...);
+    visit("nak_packets", self.nak_packets...);
+    visit("ce_packets", self.ce_packets...);
+    visit("cnp_packets", self.cnp_packets...);
+    visit("retransmitted_packets", self.retransmitted_packets...);
+    visit("data_flows", self.data_flows...);
+    visit("icrc_ok", self.icrc_ok...);
+    visit("icrc_bad", self.icrc_bad...);
+    visit("icrc_unknown", self.icrc_unknown...);
+    visit("malformed", self.malformed...);
+    visit("unknown_opcodes", self.unknown_opcodes...);
+    visit("wrapped", self.wrapped...);
+    visit("dscps", self.dscps...);
+    visit("packets_by_pcp", self.packets_by_pcp...);
+    visit("pfc_frames", self.pfc_frames...);
+    visit("pfc_xoff_frames", self.pfc_xoff_frames...);
+    visit("pfc_xon_frames", self.pfc_xon_frames...);
+    visit("global_pause_frames", self.global_pause_frames...);
+    visit("lldp_frames", self.lldp_frames...);
+    visit("link_speed_bps", self.link_speed...);
+    visit("link_speed_is_assumed", self.link_speed_is_assumed...);
+    visit("lldp_pfc_enabled_priorities", self.lldp_pfc_enabled...);
+    visit("queue_pairs", self.queue_pairs...);
+    visit("pauses", self.pauses...);
+    visit("neighbours", self.neighbours...);
+    visit("timeline", self.timeline...);
+    visit("notes", self.notes...);
   }
 };
 

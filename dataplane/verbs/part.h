@@ -21,11 +21,13 @@ enum class AtomicScope { none, device, host };
 struct OdpOperations {
   bool send = false, receive = false, write = false, read = false, atomic = false, shared_receive = false;
   bool operator==(const OdpOperations&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{
-        field("send", &OdpOperations::send),     field("receive", &OdpOperations::receive),
-        field("write", &OdpOperations::write),   field("read", &OdpOperations::read),
-        field("atomic", &OdpOperations::atomic), field("shared_receive", &OdpOperations::shared_receive)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("send", self.send...);
+    visit("receive", self.receive...);
+    visit("write", self.write...);
+    visit("read", self.read...);
+    visit("atomic", self.atomic...);
+    visit("shared_receive", self.shared_receive...);
   }
 };
 
@@ -34,9 +36,11 @@ struct Odp {
   bool implicit = false;  // one region for the whole address space
   OdpOperations rc, uc, ud;
   bool operator==(const Odp&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("implicit", &Odp::implicit), field("rc", &Odp::rc), field("uc", &Odp::uc),
-                      field("ud", &Odp::ud)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("implicit", self.implicit...);
+    visit("rc", self.rc...);
+    visit("uc", self.uc...);
+    visit("ud", self.ud...);
   }
 };
 
@@ -45,10 +49,12 @@ struct PacketPacing {
   BitRate min, max;
   bool rc = false, ud = false, raw_packet = false;  // for which queue pair types
   bool operator==(const PacketPacing&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("min_bps", &PacketPacing::min), field("max_bps", &PacketPacing::max),
-                      field("rc", &PacketPacing::rc), field("ud", &PacketPacing::ud),
-                      field("raw_packet", &PacketPacing::raw_packet)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("min_bps", self.min...);
+    visit("max_bps", self.max...);
+    visit("rc", self.rc...);
+    visit("ud", self.ud...);
+    visit("raw_packet", self.raw_packet...);
   }
 };
 
@@ -63,14 +69,14 @@ struct Mlx5Facts {
   std::optional<std::uint32_t>
       lag_ports;  // ports of the bond behind this device; absent = the driver does not say
   bool operator==(const Mlx5Facts&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("cqe_compression_max", &Mlx5Facts::cqe_compression_max),
-                      field("cqe_128_byte_compression", &Mlx5Facts::cqe_128_byte_compression),
-                      field("cqe_128_byte_padding", &Mlx5Facts::cqe_128_byte_padding),
-                      field("enhanced_multi_packet_wqe", &Mlx5Facts::enhanced_multi_packet_wqe),
-                      field("packet_based_credits", &Mlx5Facts::packet_based_credits),
-                      field("real_time_timestamps", &Mlx5Facts::real_time_timestamps),
-                      field("lag_ports", &Mlx5Facts::lag_ports)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("cqe_compression_max", self.cqe_compression_max...);
+    visit("cqe_128_byte_compression", self.cqe_128_byte_compression...);
+    visit("cqe_128_byte_padding", self.cqe_128_byte_padding...);
+    visit("enhanced_multi_packet_wqe", self.enhanced_multi_packet_wqe...);
+    visit("packet_based_credits", self.packet_based_credits...);
+    visit("real_time_timestamps", self.real_time_timestamps...);
+    visit("lag_ports", self.lag_ports...);
   }
 };
 
@@ -95,33 +101,33 @@ struct DeviceFacts {
   // absent = not an mlx5 device; failed = mlx5 and the question was refused.
   Observed<Mlx5Facts> mlx5 = not_read();
   bool operator==(const DeviceFacts&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("firmware", &DeviceFacts::firmware),
-                      field("vendor_id", &DeviceFacts::vendor_id),
-                      field("vendor_part_id", &DeviceFacts::vendor_part_id),
-                      field("hardware_version", &DeviceFacts::hardware_version),
-                      field("max_qp", &DeviceFacts::max_qp),
-                      field("max_qp_wr", &DeviceFacts::max_qp_wr),
-                      field("max_sge", &DeviceFacts::max_sge),
-                      field("max_cq", &DeviceFacts::max_cq),
-                      field("max_cqe", &DeviceFacts::max_cqe),
-                      field("max_srq", &DeviceFacts::max_srq),
-                      field("max_mr", &DeviceFacts::max_mr),
-                      field("max_pd", &DeviceFacts::max_pd),
-                      field("max_ah", &DeviceFacts::max_ah),
-                      field("max_mr_size_bytes", &DeviceFacts::max_mr_size),
-                      field("max_outstanding_reads", &DeviceFacts::max_outstanding_reads),
-                      field("max_initiated_reads", &DeviceFacts::max_initiated_reads),
-                      field("ack_delay_ps", &DeviceFacts::ack_delay),
-                      field("atomics", &DeviceFacts::atomics),
-                      field("pci_atomics", &DeviceFacts::pci_atomics),
-                      field("memory_windows", &DeviceFacts::memory_windows),
-                      field("hardware_timestamps", &DeviceFacts::hardware_timestamps),
-                      field("clock_khz", &DeviceFacts::clock_khz),
-                      field("device_memory_bytes", &DeviceFacts::device_memory),
-                      field("odp", &DeviceFacts::odp),
-                      field("packet_pacing", &DeviceFacts::packet_pacing),
-                      field("mlx5", &DeviceFacts::mlx5)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("firmware", self.firmware...);
+    visit("vendor_id", self.vendor_id...);
+    visit("vendor_part_id", self.vendor_part_id...);
+    visit("hardware_version", self.hardware_version...);
+    visit("max_qp", self.max_qp...);
+    visit("max_qp_wr", self.max_qp_wr...);
+    visit("max_sge", self.max_sge...);
+    visit("max_cq", self.max_cq...);
+    visit("max_cqe", self.max_cqe...);
+    visit("max_srq", self.max_srq...);
+    visit("max_mr", self.max_mr...);
+    visit("max_pd", self.max_pd...);
+    visit("max_ah", self.max_ah...);
+    visit("max_mr_size_bytes", self.max_mr_size...);
+    visit("max_outstanding_reads", self.max_outstanding_reads...);
+    visit("max_initiated_reads", self.max_initiated_reads...);
+    visit("ack_delay_ps", self.ack_delay...);
+    visit("atomics", self.atomics...);
+    visit("pci_atomics", self.pci_atomics...);
+    visit("memory_windows", self.memory_windows...);
+    visit("hardware_timestamps", self.hardware_timestamps...);
+    visit("clock_khz", self.clock_khz...);
+    visit("device_memory_bytes", self.device_memory...);
+    visit("odp", self.odp...);
+    visit("packet_pacing", self.packet_pacing...);
+    visit("mlx5", self.mlx5...);
   }
 };
 
@@ -130,8 +136,9 @@ struct Device {
   // denied = no access to /dev/infiniband/uverbsN; failed = no user-space driver, or the device refused.
   Observed<DeviceFacts> facts = not_read();
   bool operator==(const Device&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("name", &Device::name), field("facts", &Device::facts)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("name", self.name...);
+    visit("facts", self.facts...);
   }
 };
 

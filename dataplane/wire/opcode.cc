@@ -5,7 +5,7 @@
 namespace rocetune::wire {
 namespace {
 
-constexpr std::array<std::uint8_t, 11> kSizes{4, 4, 8, 4, 16, 28, 4, 8, 4, 4, 16};
+constexpr std::array<std::uint8_t, 11> kHeaderSizes{4, 4, 8, 4, 16, 28, 4, 8, 4, 4, 16};
 
 // The 32 operations a service may have; names and headers without what the service itself adds.
 struct Row {
@@ -84,8 +84,8 @@ constexpr std::uint16_t service_headers(Service service, Operation o) {
 
 constexpr std::uint8_t total_size(std::uint16_t extended) {
   std::uint8_t size = 0;
-  for (std::size_t i = 0; i < kSizes.size(); ++i) {
-    if ((extended >> i & 1) != 0) size = static_cast<std::uint8_t>(size + kSizes[i]);
+  for (std::size_t i = 0; i < kHeaderSizes.size(); ++i) {
+    if ((extended >> i & 1) != 0) size = static_cast<std::uint8_t>(size + kHeaderSizes[i]);
   }
   return size;
 }
@@ -120,7 +120,7 @@ std::string_view to_text(Service service) {
   return names[static_cast<std::size_t>(service)];
 }
 
-std::size_t size_of(Extended header) { return kSizes[static_cast<std::size_t>(__builtin_ctz(header))]; }
+std::size_t size_of(Extended header) { return kHeaderSizes[static_cast<std::size_t>(__builtin_ctz(header))]; }
 
 std::size_t OpcodeInfo::offset_of(Extended header) const {
   ROCETUNE_ASSERT(has(header));

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "agent/host/kernel_answers.h"
-#include "agent/host/knob.h"
+#include "agent/host/knob_json.h"
 #include "agent/host/model.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -17,8 +17,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!again || !(*again == *saved)) std::abort();
   }
   (void)host::kernel_answers_from_json(text, "input");
-  for (const auto& [kind, name] : EnumNames<host::KnobKind>::names) {
-    (void)host::knob_value_from_json(kind, text, "input");
+  if (const auto json = parse_json(text, "input")) {
+    for (const auto& [kind, name] : EnumNames<host::KnobKind>::names) {
+      (void)host::knob_value_from_json(kind, *json, JsonPath("input"));
+    }
   }
   return 0;
 }

@@ -13,9 +13,11 @@ struct Leaf {
   Observed<Dscp> dscp = not_read();
   PrioritySet priorities;
   std::optional<double> real;
-  static constexpr auto fields() {
-    return std::tuple{field("size", &Leaf::size), field("dscp", &Leaf::dscp),
-                      field("priorities", &Leaf::priorities), field("real", &Leaf::real)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("size", self.size...);
+    visit("dscp", self.dscp...);
+    visit("priorities", self.priorities...);
+    visit("real", self.real...);
   }
 };
 struct Tree {
@@ -25,10 +27,13 @@ struct Tree {
   std::array<TosByte, 2> tos{};
   std::vector<Leaf> leaves;
   std::map<std::string, Leaf> named;
-  static constexpr auto fields() {
-    return std::tuple{field("name", &Tree::name),     field("small", &Tree::small),
-                      field("large", &Tree::large),   field("tos", &Tree::tos),
-                      field("leaves", &Tree::leaves), field("named", &Tree::named)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("name", self.name...);
+    visit("small", self.small...);
+    visit("large", self.large...);
+    visit("tos", self.tos...);
+    visit("leaves", self.leaves...);
+    visit("named", self.named...);
   }
 };
 

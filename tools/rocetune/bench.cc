@@ -13,7 +13,7 @@ namespace rocetune::cli {
 namespace {
 
 // Frames of the largest path MTU, with every header that can stand before and behind the payload.
-constexpr Bytes kLargestFrame{4096 + engine::TransmitFrame::kHeaderRoom + 4};
+constexpr Bytes kLargestBenchFrame{4096 + engine::TransmitFrame::kHeaderRoom + 4};
 constexpr BitRate kAssumedLineRate = gigabits_per_second(100);
 
 void say(std::string_view line) { fmt::print(stderr, "rocetune bench: {}\n", line); }
@@ -29,7 +29,7 @@ Expected<dpdk::Port*> open_port(const BenchCommand& command) {
   return (*part)->open({.eal_arguments = command.dpdk,
                         .port = command.dpdk_port,
                         .queues = command.plan.shards,
-                        .largest_frame = kLargestFrame});
+                        .largest_frame = kLargestBenchFrame});
 }
 
 pattern::Party party_of(const BenchCommand& command, dpdk::Port& port, const TickClock& clock,

@@ -90,11 +90,6 @@ std::string result_text(const Result& result, const tune::Moment& now) {
 
 }  // namespace
 
-void print(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
-}
-
 Expected<Tables> Tables::load(const std::string& config_directory) {
   auto files = config_directory.empty() ? Expected<ConfigFiles>(ConfigFiles())
                                         : ConfigFiles::with_directory(config_directory);

@@ -14,8 +14,6 @@
 
 namespace rocetune::cli {
 
-void print(std::string_view text);
-
 // configs/: NIC rows, counter schema, soak limits.
 struct Tables {
   static Expected<Tables> load(const std::string& config_directory);

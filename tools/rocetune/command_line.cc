@@ -77,6 +77,11 @@ ExitCode run(int argc, const char* const* argv) {
   return action();
 }
 
+void print(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
 void complain(std::string_view text) { fmt::print(stderr, "rocetune: {}\n", text); }
 
 ExitCode complain(const Error& error) {

@@ -18,6 +18,8 @@ struct CommonOptions {
 
 // Prints "rocetune: text" on standard error; of an error, gives the code that belongs to it.
 void complain(std::string_view text);
+// To standard output, at once.
+void print(std::string_view text);
 ExitCode complain(const Error& error);
 
 // Parses and runs. Bad usage: message with the nearest known name on standard error, exit code 2.

@@ -24,8 +24,6 @@ namespace {
 constexpr Bytes kHostFileLimit{64 << 20};
 constexpr int kWidestReport = 120;
 
-void put(std::FILE* stream, std::string_view text) { std::fwrite(text.data(), 1, text.size(), stream); }
-
 // What is judged, and where it came from.
 struct Subject {
   host::Host host;
@@ -143,12 +141,12 @@ diagnose::ReportLook look_of(const DoctorCommand& command) {
 
 ExitCode explain(const std::string& id) {
   if (id == "all") {
-    put(stdout, diagnose::rules_markdown());
+    print(diagnose::rules_markdown());
     return ExitCode::fine;
   }
   const auto text = diagnose::explain(id);
   if (!text) return complain(text.error());
-  put(stdout, *text);
+  print(*text);
   return ExitCode::fine;
 }
 
@@ -174,9 +172,9 @@ ExitCode run_doctor(const DoctorCommand& command) {
       {subject->host, subject->interval ? &*subject->interval : nullptr, *intent, *policy, command.ports});
   if (command.common.json) {
     const std::string& origin = command.from.empty() ? subject->host.name : command.from;
-    put(stdout, to_json_text(report, subject->inputs, diagnose::facts_of(subject->host, origin)));
+    print(to_json_text(report, subject->inputs, diagnose::facts_of(subject->host, origin)));
   } else {
-    put(stdout, to_text(report, look_of(command)));
+    print(to_text(report, look_of(command)));
   }
   return command.fail_on && report.has_finding_at_least(*command.fail_on) ? ExitCode::findings
                                                                           : ExitCode::fine;

@@ -17,9 +17,10 @@ struct PartFacts {
       not_read();                               // absent: the part is, or this kernel's RDMA
   Observed<dpdk::DpdkFacts> dpdk = not_read();  // absent: the part is
   bool operator==(const PartFacts&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("parts", &PartFacts::parts), field("rdma_devices", &PartFacts::rdma_devices),
-                      field("dpdk", &PartFacts::dpdk)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("parts", self.parts...);
+    visit("rdma_devices", self.rdma_devices...);
+    visit("dpdk", self.dpdk...);
   }
 };
 

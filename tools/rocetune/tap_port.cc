@@ -8,7 +8,7 @@ namespace rocetune::cli {
 namespace {
 
 // The largest frame a port may hand over: jumbo frames of every NIC fit.
-constexpr Bytes kLargestFrame{9728};
+constexpr Bytes kLargestTapFrame{9728};
 // A silent port is looked at this often, to leave the core to others.
 constexpr Duration kIdleSleep = microseconds(50);
 constexpr int kIdleRounds = 2000;
@@ -20,7 +20,7 @@ Expected<tap::TapFacts> facts_of_port(const TapCommand& command, const tap::Obse
   if (!part) return tl::unexpected(part.error());
   const auto port = (*part)->open({.eal_arguments = command.dpdk,
                                    .port = command.dpdk_port,
-                                   .largest_frame = kLargestFrame,
+                                   .largest_frame = kLargestTapFrame,
                                    .promiscuous = true});
   if (!port) return tl::unexpected(port.error());
 

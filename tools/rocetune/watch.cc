@@ -3,29 +3,14 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdio>
 
 #include "agent/counters/live_readers.h"
 #include "agent/host/host_reader.h"
+#include "tools/rocetune/stop_signal.h"
 
 namespace rocetune::cli {
 namespace {
-
-volatile std::sig_atomic_t stop = 0;
-
-// Without SA_RESTART: a signal ends the sleep between two readings.
-void stop_on_signals() {
-  struct sigaction action {};
-  action.sa_handler = [](int) { stop = 1; };
-  sigemptyset(&action.sa_mask);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
-}
-
-void put(std::FILE* stream, std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stream);
-  std::fflush(stream);
-}
 
 counters::WatchOutput output_of(const WatchCommand& command) {
   counters::WatchOutput out;
@@ -34,7 +19,7 @@ counters::WatchOutput output_of(const WatchCommand& command) {
   // A replay is read to its end at once: redrawing would show only the last frame.
   out.redraw = terminal && command.watch.replay.empty();
   out.look = TextTable::Look::for_stream(STDOUT_FILENO, command.colour);
-  out.write = [](std::string_view text) { put(stdout, text); };
+  out.write = print;
   out.warn = [](std::string_view line) { complain(line); };
   return out;
 }
@@ -54,7 +39,8 @@ Expected<> watch_host(const WatchCommand& command, const ConfigFiles& configs,
   const counters::RecordHeader header{
       .host = host->name, .kernel = host->kernel, .started_unix_ns = clock.unix_ns()};
   counters::Sampler sampler(schema, std::move(*ports), clock);
-  return counters::watch_live(sampler, schema, header, command.watch, output_of(command), clock, stop);
+  return counters::watch_live(sampler, schema, header, command.watch, output_of(command), clock,
+                              stop_was_asked);
 }
 
 }  // namespace
@@ -67,10 +53,10 @@ ExitCode run_watch(const WatchCommand& command) {
   const auto schema = counters::Schema::load(*configs);
   if (!schema) return complain(schema.error());
   stop_on_signals();
-  const auto status =
-      command.watch.replay.empty()
-          ? watch_host(command, *configs, *schema)
-          : counters::watch_replay(*schema, command.watch, command.interval_given, output_of(command), stop);
+  const auto status = command.watch.replay.empty()
+                          ? watch_host(command, *configs, *schema)
+                          : counters::watch_replay(*schema, command.watch, command.interval_given,
+                                                   output_of(command), stop_was_asked);
   return status ? ExitCode::fine : complain(status.error());
 }
 

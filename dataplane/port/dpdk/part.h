@@ -22,11 +22,12 @@ struct HugepagePool {
   std::vector<std::int64_t> free_per_node;  // by NUMA node; empty if the kernel does not say
   std::vector<std::string> mounts;          // hugetlbfs of this page size
   bool operator==(const HugepagePool&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("page_size_bytes", &HugepagePool::page_size),
-                      field("reserved", &HugepagePool::reserved), field("free", &HugepagePool::free),
-                      field("free_per_node", &HugepagePool::free_per_node),
-                      field("mounts", &HugepagePool::mounts)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("page_size_bytes", self.page_size...);
+    visit("reserved", self.reserved...);
+    visit("free", self.free...);
+    visit("free_per_node", self.free_per_node...);
+    visit("mounts", self.mounts...);
   }
 };
 
@@ -35,8 +36,9 @@ struct Driver {
   std::string name;  // "net_mlx5"
   std::string file;
   bool operator==(const Driver&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("name", &Driver::name), field("file", &Driver::file)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("name", self.name...);
+    visit("file", self.file...);
   }
 };
 
@@ -47,9 +49,10 @@ struct Requirement {
   State state = State::not_known;
   std::string evidence;  // what was seen, and where
   bool operator==(const Requirement&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("what", &Requirement::what), field("state", &Requirement::state),
-                      field("evidence", &Requirement::evidence)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("what", self.what...);
+    visit("state", self.state...);
+    visit("evidence", self.evidence...);
   }
 };
 
@@ -62,13 +65,13 @@ struct DpdkFacts {
   // No requirement unmet or unknown: the environment could start with huge pages. It was not started.
   bool could_start = false;
   bool operator==(const DpdkFacts&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("version", &DpdkFacts::version),
-                      field("drivers", &DpdkFacts::drivers),
-                      field("hugepages", &DpdkFacts::hugepages),
-                      field("requirements", &DpdkFacts::requirements),
-                      field("device_access", &DpdkFacts::device_access),
-                      field("could_start", &DpdkFacts::could_start)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("version", self.version...);
+    visit("drivers", self.drivers...);
+    visit("hugepages", self.hugepages...);
+    visit("requirements", self.requirements...);
+    visit("device_access", self.device_access...);
+    visit("could_start", self.could_start...);
   }
 };
 

@@ -101,11 +101,8 @@ std::size_t QueueGroup::transmit(Instant now, std::span<const port::TransmitBuff
 port::PortCounters QueueGroup::counters() {
   port::PortCounters sum;
   for (GroupMember* member : members_) {
-    const port::PortCounters one = member->counters();
-    for_each_field(sum, [&](std::string_view name, std::uint64_t& total) {
-      for_each_field(
-          one, [&](std::string_view other, std::uint64_t count) { total += name == other ? count : 0; });
-    });
+    for_each_field(sum, member->counters(),
+                   [](std::uint64_t& total, std::uint64_t count) { total += count; });
   }
   return sum;
 }

@@ -12,8 +12,9 @@ struct QueuePairOffer {
   std::uint32_t qpn = 0;
   std::uint32_t psn = 0;  // of its first request
   bool operator==(const QueuePairOffer&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("qpn", &QueuePairOffer::qpn), field("psn", &QueuePairOffer::psn)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("qpn", self.qpn...);
+    visit("psn", self.psn...);
   }
 };
 
@@ -23,9 +24,11 @@ struct ShardOffer {
   std::uint32_t first_pair = 0;  // server: its number of the client's first queue pair
   std::vector<QueuePairOffer> pairs;
   bool operator==(const ShardOffer&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("region_address", &ShardOffer::region_address), field("rkey", &ShardOffer::rkey),
-                      field("first_pair", &ShardOffer::first_pair), field("pairs", &ShardOffer::pairs)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("region_address", self.region_address...);
+    visit("rkey", self.rkey...);
+    visit("first_pair", self.first_pair...);
+    visit("pairs", self.pairs...);
   }
 };
 
@@ -52,19 +55,18 @@ struct Message {
   bool content_is_right = false;
   std::optional<SideResult> counts;
   bool operator==(const Message&) const = default;
-  static constexpr auto fields() {
-    using M = Message;
-    return std::tuple{field("kind", &M::kind),
-                      field("version", &M::version),
-                      field("text", &M::text),
-                      field("gid", &M::gid),
-                      field("plan", &M::plan),
-                      field("shards", &M::shards),
-                      field("size_bytes", &M::size),
-                      field("posted", &M::posted),
-                      field("goodput_bits_per_s", &M::goodput_bits_per_s),
-                      field("content_is_right", &M::content_is_right),
-                      field("counts", &M::counts)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("kind", self.kind...);
+    visit("version", self.version...);
+    visit("text", self.text...);
+    visit("gid", self.gid...);
+    visit("plan", self.plan...);
+    visit("shards", self.shards...);
+    visit("size_bytes", self.size...);
+    visit("posted", self.posted...);
+    visit("goodput_bits_per_s", self.goodput_bits_per_s...);
+    visit("content_is_right", self.content_is_right...);
+    visit("counts", self.counts...);
   }
 };
 

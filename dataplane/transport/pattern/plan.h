@@ -30,17 +30,17 @@ struct Plan {
   bool selective_repeat = false;  // instead of go-back-N
   std::uint32_t clients = 1;      // incast: that start together, 1 to 64
   bool operator==(const Plan&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("pattern", &Plan::pattern),
-                      field("operation", &Plan::operation),
-                      field("sizes_bytes", &Plan::sizes),
-                      field("mtu_bytes", &Plan::mtu),
-                      field("window", &Plan::window),
-                      field("queue_pairs", &Plan::queue_pairs),
-                      field("shards", &Plan::shards),
-                      field("span_ps", &Plan::span),
-                      field("selective_repeat", &Plan::selective_repeat),
-                      field("clients", &Plan::clients)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("pattern", self.pattern...);
+    visit("operation", self.operation...);
+    visit("sizes_bytes", self.sizes...);
+    visit("mtu_bytes", self.mtu...);
+    visit("window", self.window...);
+    visit("queue_pairs", self.queue_pairs...);
+    visit("shards", self.shards...);
+    visit("span_ps", self.span...);
+    visit("selective_repeat", self.selective_repeat...);
+    visit("clients", self.clients...);
   }
 };
 
@@ -81,8 +81,9 @@ struct MessageRange {
   std::uint64_t first = 0;
   std::uint64_t end = 0;  // behind the last
   bool operator==(const MessageRange&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("first", &MessageRange::first), field("end", &MessageRange::end)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("first", self.first...);
+    visit("end", self.end...);
   }
 };
 

@@ -20,12 +20,16 @@ struct LatencyResult {
   std::uint64_t min_ns = 0, p50_ns = 0, p90_ns = 0, p99_ns = 0, p999_ns = 0, max_ns = 0;
   double mean_ns = 0;
   bool operator==(const LatencyResult&) const = default;
-  static constexpr auto fields() {
-    using L = LatencyResult;
-    return std::tuple{
-        field("samples", &L::samples), field("not_timed", &L::not_timed), field("min_ns", &L::min_ns),
-        field("p50_ns", &L::p50_ns),   field("p90_ns", &L::p90_ns),       field("p99_ns", &L::p99_ns),
-        field("p999_ns", &L::p999_ns), field("max_ns", &L::max_ns),       field("mean_ns", &L::mean_ns)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("samples", self.samples...);
+    visit("not_timed", self.not_timed...);
+    visit("min_ns", self.min_ns...);
+    visit("p50_ns", self.p50_ns...);
+    visit("p90_ns", self.p90_ns...);
+    visit("p99_ns", self.p99_ns...);
+    visit("p999_ns", self.p999_ns...);
+    visit("max_ns", self.max_ns...);
+    visit("mean_ns", self.mean_ns...);
   }
 };
 
@@ -48,24 +52,23 @@ struct SideResult {
   std::uint64_t turns = 0;       // of the loop
   std::uint64_t busy_turns = 0;  // in which something was received
   bool operator==(const SideResult&) const = default;
-  static constexpr auto fields() {
-    using S = SideResult;
-    return std::tuple{field("tx_frames", &S::tx_frames),
-                      field("rx_frames", &S::rx_frames),
-                      field("retransmitted_frames", &S::retransmitted_frames),
-                      field("ack_timeouts", &S::ack_timeouts),
-                      field("sequence_naks_sent", &S::sequence_naks_sent),
-                      field("rnr_naks_sent", &S::rnr_naks_sent),
-                      field("ce_packets", &S::ce_packets),
-                      field("cnps_sent", &S::cnps_sent),
-                      field("cnps_handled", &S::cnps_handled),
-                      field("drops", &S::drops),
-                      field("port_drops", &S::port_drops),
-                      field("faults", &S::faults),
-                      field("pauses", &S::pauses),
-                      field("paused_s", &S::paused_s),
-                      field("turns", &S::turns),
-                      field("busy_turns", &S::busy_turns)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("tx_frames", self.tx_frames...);
+    visit("rx_frames", self.rx_frames...);
+    visit("retransmitted_frames", self.retransmitted_frames...);
+    visit("ack_timeouts", self.ack_timeouts...);
+    visit("sequence_naks_sent", self.sequence_naks_sent...);
+    visit("rnr_naks_sent", self.rnr_naks_sent...);
+    visit("ce_packets", self.ce_packets...);
+    visit("cnps_sent", self.cnps_sent...);
+    visit("cnps_handled", self.cnps_handled...);
+    visit("drops", self.drops...);
+    visit("port_drops", self.port_drops...);
+    visit("faults", self.faults...);
+    visit("pauses", self.pauses...);
+    visit("paused_s", self.paused_s...);
+    visit("turns", self.turns...);
+    visit("busy_turns", self.busy_turns...);
   }
 };
 
@@ -87,20 +90,20 @@ struct Row {
   SideResult client;
   SideResult server;  // incast: all clients together
   bool operator==(const Row&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("size_bytes", &Row::size),
-                      field("seconds", &Row::seconds),
-                      field("messages", &Row::messages),
-                      field("messages_per_s", &Row::messages_per_s),
-                      field("median_messages_per_s", &Row::median_messages_per_s),
-                      field("best_messages_per_s", &Row::best_messages_per_s),
-                      field("worst_messages_per_s", &Row::worst_messages_per_s),
-                      field("goodput_bits_per_s", &Row::goodput_bits_per_s),
-                      field("busbw_bits_per_s", &Row::busbw_bits_per_s),
-                      field("latency", &Row::latency),
-                      field("content_is_right", &Row::content_is_right),
-                      field("client", &Row::client),
-                      field("server", &Row::server)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("size_bytes", self.size...);
+    visit("seconds", self.seconds...);
+    visit("messages", self.messages...);
+    visit("messages_per_s", self.messages_per_s...);
+    visit("median_messages_per_s", self.median_messages_per_s...);
+    visit("best_messages_per_s", self.best_messages_per_s...);
+    visit("worst_messages_per_s", self.worst_messages_per_s...);
+    visit("goodput_bits_per_s", self.goodput_bits_per_s...);
+    visit("busbw_bits_per_s", self.busbw_bits_per_s...);
+    visit("latency", self.latency...);
+    visit("content_is_right", self.content_is_right...);
+    visit("client", self.client...);
+    visit("server", self.server...);
   }
 };
 
@@ -111,10 +114,11 @@ struct ClientShare {
   Bytes size;
   double goodput_bits_per_s = 0;
   bool operator==(const ClientShare&) const = default;
-  static constexpr auto fields() {
-    return std::tuple{field("client", &ClientShare::client), field("peer", &ClientShare::peer),
-                      field("size_bytes", &ClientShare::size),
-                      field("goodput_bits_per_s", &ClientShare::goodput_bits_per_s)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("client", self.client...);
+    visit("peer", self.peer...);
+    visit("size_bytes", self.size...);
+    visit("goodput_bits_per_s", self.goodput_bits_per_s...);
   }
 };
 
@@ -130,18 +134,17 @@ struct Result {
   std::string peer_address;         // client
   std::vector<Row> rows;            // client
   std::vector<ClientShare> shares;  // server
-  static constexpr auto fields() {
-    using R = Result;
-    return std::tuple{field("schema_version", &R::schema_version),
-                      field("role", &R::role),
-                      field("plan", &R::plan),
-                      field("port", &R::port),
-                      field("congestion_control", &R::congestion_control),
-                      field("faults", &R::faults),
-                      field("local_address", &R::local_address),
-                      field("peer_address", &R::peer_address),
-                      field("rows", &R::rows),
-                      field("shares", &R::shares)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("schema_version", self.schema_version...);
+    visit("role", self.role...);
+    visit("plan", self.plan...);
+    visit("port", self.port...);
+    visit("congestion_control", self.congestion_control...);
+    visit("faults", self.faults...);
+    visit("local_address", self.local_address...);
+    visit("peer_address", self.peer_address...);
+    visit("rows", self.rows...);
+    visit("shares", self.shares...);
   }
 };
 

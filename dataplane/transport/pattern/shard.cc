@@ -108,39 +108,24 @@ SideResult Shard::counts() const {
 }
 
 SideResult difference(const SideResult& before, const SideResult& after) {
-  SideResult out;
-  for_each_field(out, [&](std::string_view name, auto& member) {
-    for_each_field(before, [&](std::string_view before_name, const auto& from) {
-      for_each_field(after, [&](std::string_view after_name, const auto& to) {
-        if (name != before_name || name != after_name) return;
-        using M = std::remove_cvref_t<decltype(member)>;
-        if constexpr (std::is_same_v<M, std::remove_cvref_t<decltype(from)>> &&
-                      std::is_same_v<M, std::remove_cvref_t<decltype(to)>>) {
-          if constexpr (std::is_arithmetic_v<M>) {
-            member = to - from;
-          } else {
-            member = difference_of(from, to);
-          }
-        }
-      });
-    });
+  SideResult out = after;
+  for_each_field(out, before, [](auto& member, const auto& from) {
+    if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(member)>>) {
+      member -= from;
+    } else {
+      member = difference_of(from, member);
+    }
   });
   return out;
 }
 
 void add(SideResult& sum, const SideResult& more) {
-  for_each_field(sum, [&](std::string_view name, auto& member) {
-    for_each_field(more, [&](std::string_view more_name, const auto& other) {
-      using M = std::remove_cvref_t<decltype(member)>;
-      if constexpr (std::is_same_v<M, std::remove_cvref_t<decltype(other)>>) {
-        if (name != more_name) return;
-        if constexpr (std::is_arithmetic_v<M>) {
-          member += other;
-        } else {
-          for (const auto& [key, count] : other) member[key] += count;
-        }
-      }
-    });
+  for_each_field(sum, more, [](auto& member, const auto& other) {
+    if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(member)>>) {
+      member += other;
+    } else {
+      for (const auto& [key, count] : other) member[key] += count;
+    }
   });
 }
 

@@ -62,9 +62,11 @@ class WatchTest : public ::testing::Test {
   }
   Expected<> live() {
     Sampler sampler(schema(), ports(), clock_);
-    return watch_live(sampler, schema(), {}, options_, output_, clock_, stop_);
+    return watch_live(sampler, schema(), {}, options_, output_, clock_, is_stopped_);
   }
-  Expected<> replay(bool join = false) { return watch_replay(schema(), options_, join, output_, stop_); }
+  Expected<> replay(bool join = false) {
+    return watch_replay(schema(), options_, join, output_, is_stopped_);
+  }
   std::size_t lines() const { return static_cast<std::size_t>(std::ranges::count(out_, '\n')); }
 
   fs::path folder_;
@@ -74,7 +76,8 @@ class WatchTest : public ::testing::Test {
   std::string out_;
   std::vector<std::string> warnings_;
   std::function<void()> on_write;
-  volatile std::sig_atomic_t stop_ = 0;
+  bool stop_ = false;
+  StopQuestion is_stopped_ = [this] { return stop_; };
   Duration takes;
 };
 
@@ -86,7 +89,7 @@ TEST_F(WatchTest, ShowsAsManyIntervalsAsAskedFor) {
 }
 
 TEST_F(WatchTest, StopsCleanlyWhenToldTo) {
-  on_write = [this] { stop_ = 1; };
+  on_write = [this] { stop_ = true; };
   ASSERT_TRUE(live());
   EXPECT_EQ(lines(), 1u);
 }

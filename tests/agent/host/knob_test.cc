@@ -2,8 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include "agent/host/knob_json.h"
+
 namespace rocetune::host {
 namespace {
+
+Expected<KnobValue> value_from_text(KnobKind kind, std::string_view text, const std::string& name) {
+  return parse_json(text, name).and_then([&](const Json& json) {
+    return knob_value_from_json(kind, json, JsonPath(name));
+  });
+}
 
 Host host_with(const Port& port) {
   Host host;
@@ -58,7 +66,7 @@ TEST(Knob, EveryValueReadsBackFromItsJson) {
   const Host host = host_with(full_port());
   for (const Knob& knob : every_kind()) {
     const KnobValue value = *value_of(host, knob);
-    const auto read = knob_value_from_json(knob.kind, to_json_text(value), "v");
+    const auto read = value_from_text(knob.kind, to_json_text(value), "v");
     ASSERT_TRUE(read) << to_text(knob) << ": " << read.error().text();
     EXPECT_EQ(*read, value) << to_text(knob);
   }
@@ -85,7 +93,7 @@ TEST(Knob, AppTablesCompareInOneOrder) {
   const auto value = value_of(host, {"eth0", KnobKind::app_table, ""});
   const auto& entries = std::get<std::vector<AppEntry>>(*value);
   EXPECT_EQ(entries.front().protocol, 26);
-  const auto read = knob_value_from_json(
+  const auto read = value_from_text(
       KnobKind::app_table,
       R"([{"selector":"dscp","protocol":48,"priority":6},{"selector":"dscp","protocol":26,"priority":3}])",
       "v");
@@ -108,7 +116,7 @@ TEST(Knob, RefusesAValueOfAnotherKindOrOutOfRange) {
            {KnobKind::ets, R"({"tx_share_percent_of_tc":[101,0,0,0,0,0,0,0]})"},
            {KnobKind::buffers, R"({"buffer_of_priority":[8,0,0,0,0,0,0,0]})"},
        }) {
-    const auto read = knob_value_from_json(kind, text, "v.json");
+    const auto read = value_from_text(kind, text, "v.json");
     ASSERT_FALSE(read) << enum_name(kind) << " " << text;
     EXPECT_EQ(read.error().kind(), ErrorKind::bad_input);
     EXPECT_NE(read.error().text().find("v.json"), std::string::npos);

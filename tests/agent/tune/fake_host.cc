@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "agent/host/knob_json.h"
+
 namespace rocetune::tune {
 
 using host::KnobKind;

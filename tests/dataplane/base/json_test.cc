@@ -13,17 +13,19 @@ namespace {
 struct Inner {
   Bytes size;
   Observed<Priority> priority = not_read();
-  static constexpr auto fields() {
-    return std::tuple{field("size_bytes", &Inner::size), field("priority", &Inner::priority)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("size_bytes", self.size...);
+    visit("priority", self.priority...);
   }
 };
 struct Outer {
   std::string name;
   std::optional<int> optional;
   std::vector<Inner> inners;
-  static constexpr auto fields() {
-    return std::tuple{field("name", &Outer::name), field("optional", &Outer::optional),
-                      field("inners", &Outer::inners)};
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("name", self.name...);
+    visit("optional", self.optional...);
+    visit("inners", self.inners...);
   }
 };
 
