@@ -23,6 +23,9 @@ constexpr std::uint16_t kRingSize = 1024;    // descriptors asked for; the devic
 constexpr unsigned kTransmitBuffers = 2048;  // lent at most, besides what lies in the ring
 constexpr unsigned kPoolCache = 256;         // of each core
 constexpr std::uint16_t kEthernetHeader = 14;
+// Besides the frame, for what a driver wants in a buffer too: af_packet refuses buffers smaller than its
+// slots, and a slot holds up to 96 bytes of the kernel's in front of a frame (linux/if_packet.h).
+constexpr std::int64_t kDriverRoom = 128;
 
 using PortHandle = std::unique_ptr<Port, void (*)(Port*)>;
 
@@ -99,8 +102,8 @@ tl::unexpected<Error> refused(int status, const std::string& port, std::string_v
 
 Expected<rte_mempool*> EthdevPort::make_pool(const std::string& purpose, std::uint16_t queue,
                                              unsigned buffers) {
-  const auto room =
-      static_cast<std::uint16_t>((capabilities_.largest_frame.count() + 63) / 64 * 64 + RTE_PKTMBUF_HEADROOM);
+  const auto room = static_cast<std::uint16_t>(
+      (capabilities_.largest_frame.count() + kDriverRoom + 63) / 64 * 64 + RTE_PKTMBUF_HEADROOM);
   const std::string name = fmt::format("{}{}-{}", purpose, id_, queue);
   rte_mempool* pool = rte_pktmbuf_pool_create(name.c_str(), buffers, kPoolCache, 0, room, SOCKET_ID_ANY);
   if (pool == nullptr) {
