@@ -146,10 +146,9 @@ void write_passed(Writer& out, const Report& report, bool list) {
   for (const auto& [subject, rules] : rules_of) out.words(2, fmt::format("{}: {}", subject, joined(rules)));
 }
 
-bool has_dcb_command(const Report& report) {
+bool may_hide_refusals(const Report& report) {
   return std::any_of(report.findings.begin(), report.findings.end(), [](const Finding& finding) {
-    return std::any_of(finding.fix.commands.begin(), finding.fix.commands.end(),
-                       [](const std::string& command) { return command.starts_with("dcb "); });
+    return std::any_of(finding.fix.commands.begin(), finding.fix.commands.end(), host::hides_refusal);
   });
 }
 
@@ -165,9 +164,8 @@ std::string to_text(const Report& report, const ReportLook& look) {
   for (const Severity severity : {Severity::critical, Severity::warning, Severity::info}) {
     write_findings(out, report, severity);
   }
-  if (has_dcb_command(report)) {
+  if (may_hide_refusals(report)) {
     out.line();
-    // iproute2 6.1: `dcb pfc|ets|buffer|maxrate set` end with 0 although the kernel answered with an error.
     out.words(0, "Read back after a dcb line (dcb pfc show dev ...): it ends with 0 even if refused.");
   }
   write_not_checked(out, report);

@@ -109,6 +109,9 @@ std::string to_text(const Knob& knob, const KnobValue& value);
 // ethtool(8) 6.1.
 std::vector<std::string> equivalent_commands(const Port& port, const Knob& knob, const KnobValue& before,
                                              const KnobValue& after, bool with_mlnx_qos = false);
+// Whether one of those lines ends with 0 even if the kernel refused: `dcb pfc|ets|buffer|maxrate set` of
+// iproute2 6.1 do.
+bool hides_refusal(std::string_view command);
 
 }  // namespace rocetune::host
 

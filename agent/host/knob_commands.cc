@@ -248,4 +248,8 @@ std::vector<std::string> equivalent_commands(const Port& port, const Knob& knob,
   return lines;
 }
 
+bool hides_refusal(std::string_view command) {
+  return command.starts_with("dcb ") || command.find(" dcb ") != std::string_view::npos;
+}
+
 }  // namespace rocetune::host

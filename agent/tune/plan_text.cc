@@ -43,6 +43,18 @@ std::string change_text(const Change& change, const host::Port* port, bool with_
   return out;
 }
 
+bool may_hide_refusals(const Plan& plan, const host::Host& host) {
+  for (const Step& step : plan.steps) {
+    const host::Port* port = host.find_port(step.port);
+    for (const Change& change : step.changes) {
+      if (port == nullptr) continue;
+      const auto lines = commands_of(change, *port, false);
+      if (std::any_of(lines.begin(), lines.end(), host::hides_refusal)) return true;
+    }
+  }
+  return false;
+}
+
 // What will be felt: the ports in order, with what rides on them.
 std::string interruption_text(const Plan& plan, const host::Host& host) {
   std::vector<std::string> lines;
@@ -94,8 +106,7 @@ std::string plan_text(const Plan& plan, const host::Host& host, const std::vecto
     });
     out += exact ? "Undo: rocetune rollback, exactly.\n"
                  : "Undo: rocetune rollback; not all of it exactly, see undo above.\n";
-    if (out.find("by hand  dcb ") != std::string::npos) {
-      // iproute2 6.1: `dcb pfc|ets|buffer|maxrate set` end with 0 although the kernel answered with an error.
+    if (may_hide_refusals(plan, host)) {
       out +=
           "By hand: read back after each dcb line (dcb pfc show dev ...): it ends with 0 even if refused.\n";
     }

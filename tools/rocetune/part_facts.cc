@@ -15,6 +15,7 @@ Observed<std::vector<verbs::Device>> read_rdma_devices(const std::string& root) 
 }
 
 Observed<dpdk::DpdkFacts> read_dpdk(const std::string& root) {
+  if (root != "/") return absent("DPDK would start on the running machine, not on another root");
   const Expected<dpdk::DpdkPart*> part = open_part<dpdk::DpdkPart>();
   if (!part) return unavailable(part.error());
   return (*part)->facts(root);

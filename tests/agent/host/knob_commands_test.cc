@@ -142,5 +142,12 @@ TEST(KnobCommands, NoRdmaDeviceNoLine) {
   EXPECT_EQ(commands(port, KnobKind::cm_default_tos, tos, tos), Lines{});
 }
 
+TEST(KnobCommands, OnlyDcbHidesARefusal) {
+  EXPECT_TRUE(hides_refusal("dcb pfc set dev eth0 prio-pfc all:off 3:on"));
+  EXPECT_TRUE(hides_refusal("ip netns exec blue dcb pfc set dev eth0 prio-pfc all:off 3:on"));
+  EXPECT_FALSE(hides_refusal("ethtool -A eth0 rx off tx off"));
+  EXPECT_FALSE(hides_refusal("ip link set dev dcb0 mtu 9000"));
+}
+
 }  // namespace
 }  // namespace rocetune::host
