@@ -5,7 +5,7 @@
 namespace rocetune::diagnose {
 namespace {
 
-const auto kShare = between(Ratio(0), Ratio::one());
+auto a_share() { return between(Ratio(0), Ratio::one()); }
 
 void read_thresholds(TableReader& top, Policy& out) {
   top.required_table("plan", [&](TableReader& t) {
@@ -18,10 +18,10 @@ void read_thresholds(TableReader& top, Policy& out) {
   });
   top.required_table("traffic", [&](TableReader& t) {
     t.required("idle_below_packets", out.idle_below_packets, at_least(1));
-    t.required("class_share", out.class_share, kShare);
+    t.required("class_share", out.class_share, a_share());
   });
   top.required_table("pause", [&](TableReader& t) {
-    t.required("storm_share", out.storm_share, kShare);
+    t.required("storm_share", out.storm_share, a_share());
     t.required("storm_detection", out.storm_detection, more_than(Duration(0)));
     t.required("notable_share", out.notable_pause_share, between(Ratio(1), out.storm_share));
     t.required("notable_frames_per_s", out.notable_pause_frames_per_s, at_least(1));
@@ -41,7 +41,7 @@ void read_thresholds(TableReader& top, Policy& out) {
   });
   top.required_table("ownership", [&](TableReader& t) { t.required("dcb_daemons", out.dcb_daemons); });
   top.required_table("ets", [&](TableReader& t) {
-    t.required("minimum_share", out.minimum_ets_share, kShare);
+    t.required("minimum_share", out.minimum_ets_share, a_share());
     t.required("maximum_share", out.maximum_ets_share, between(out.minimum_ets_share, Ratio::one()));
   });
   top.required_table("mtu", [&](TableReader& t) {

@@ -65,6 +65,14 @@ class Suites(unittest.TestCase):
   def test_a_suite_without_plain_tests_boots_nothing(self):
     self.assertEqual(self.groups(self.suite("a", tests=())), [])
 
+  def test_every_boots_test_is_a_job_and_the_longest_come_first(self):
+    quick, slow = self.suite("quick"), self.suite("slow", nics=4)
+    slow.needs = suites.Needs(nics=4, memory_mib=1024, lockdown="", timeout_s=900)
+    slow.boots_tests = [("test_boots", 3)]
+    jobs = suites._jobs([quick, slow], kernel_log=False)  # pylint: disable=protected-access
+    self.assertEqual([([s.name for s in job.suites], job.boots_test) for job in jobs],
+                     [(["slow"], ()), (["slow"], ("test_boots", 3)), (["quick"], ())])
+
   def test_missing_results_fail(self):
     verdict = suites.Verdict()
     suites._say = lambda text: None  # pylint: disable=protected-access

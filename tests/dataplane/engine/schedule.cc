@@ -23,7 +23,8 @@ Schedule::Side::Side(const EndpointOptions& options)
   qpn = endpoint.create({}).value();
 }
 
-Schedule::Schedule(std::uint64_t seed, Coverage& coverage) : seed_(seed), random_(seed), coverage_(coverage) {
+Schedule::Schedule(std::uint64_t seed, Coverage& coverage, Listener listener)
+    : seed_(seed), random_(seed), coverage_(coverage), listener_(std::move(listener)) {
   make_parameters();
   sides_.emplace_back(options_);
   sides_.emplace_back(options_);
@@ -72,8 +73,13 @@ void Schedule::connect() {
   for (int index : {0, 1}) {
     ConnectParameters p = parameters_;
     Side& side = sides_[static_cast<std::size_t>(index)];
-    p.path.source = wire::IpAddress::v4(0x0A000001 + static_cast<std::uint32_t>(index));
-    p.path.destination = wire::IpAddress::v4(0x0A000002 - static_cast<std::uint32_t>(index));
+    const auto address = [&](int host) {
+      const auto number = static_cast<std::uint32_t>(host + 1);
+      return is_ipv6() ? *wire::parse_ip_address(fmt::format("2001:db8::{}", number))
+                       : wire::IpAddress::v4(0x0A000000 + number);
+    };
+    p.path.source = address(index);
+    p.path.destination = address(1 - index);
     p.peer = peer_of(index).qpn;
     p.psn = psns_[static_cast<std::size_t>(index)];
     p.peer_psn = psns_[static_cast<std::size_t>(1 - index)];
@@ -270,13 +276,15 @@ void Schedule::drain_ring(int index) {
 }
 
 void Schedule::launch(int to, std::vector<std::byte> bytes) {
+  if (listener_) listener_(now_, bytes);
   const bool is_faulty = frames_++ < faulty_frames_;
   Instant arrives = now_ + microseconds(1);
   if (!is_faulty) {
     flying_.push_back({arrives, std::move(bytes), to});
     return;
   }
-  if (chance(marking_)) bytes[15] |= std::byte{3};
+  // CE in the ToS byte, or in the middle of the traffic class's second half.
+  if (chance(marking_)) bytes[15] |= is_ipv6() ? std::byte{0x30} : std::byte{3};
   if (chance(duplication_)) {
     ++faults_;
     const auto later = nanoseconds(static_cast<std::int64_t>(random_.below(chance(50) ? 3000 : 300'000)));

@@ -9,6 +9,8 @@
 
 #include <array>
 #include <deque>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,7 +30,10 @@ struct Coverage {
 
 class Schedule {
  public:
-  Schedule(std::uint64_t seed, Coverage& coverage);
+  // What a side puts on the wire, before any fault.
+  using Listener = std::function<void(Instant, std::span<const std::byte>)>;
+
+  Schedule(std::uint64_t seed, Coverage& coverage, Listener listener = {});
   // Empty if everything held, else what did not.
   std::string run();
 
@@ -127,11 +132,13 @@ class Schedule {
   void paint(Side& side, std::uint32_t slot, std::uint64_t color);
   bool is_painted(const Side& side, std::uint32_t slot, std::uint32_t length, std::uint64_t color) const;
   void broken(std::string what);
+  bool is_ipv6() const { return seed_ % 4 == 0; }
   bool chance(int percent) { return random_.below(100) < static_cast<std::uint64_t>(percent); }
 
   std::uint64_t seed_;
   Random random_;
   Coverage& coverage_;
+  Listener listener_;
   EndpointOptions options_;
   ConnectParameters parameters_;
   std::array<wire::Psn, 2> psns_;

@@ -27,6 +27,12 @@ docs/vm-lab.md says how it works.
 """
 
 
+def _count(text):
+  if not text.isdecimal() or int(text) == 0:
+    raise argparse.ArgumentTypeError(f"{text!r}, expected a number from 1")
+  return int(text)
+
+
 def _parser():
   parser = argparse.ArgumentParser(prog="tools/vmlab", formatter_class=argparse.RawDescriptionHelpFormatter,
                                    description="A virtual machine with the real Linux RDMA and DCB stack and "
@@ -55,6 +61,8 @@ def _parser():
   test = verbs.add_parser("test", parents=[common], help="run suites of tests/vm/suites")
   test.add_argument("suites", nargs="*", metavar="SUITE", help="names of suites (default: all)")
   test.add_argument("-k", dest="match", default="", metavar="TEXT", help="only tests whose name has TEXT")
+  test.add_argument("-j", dest="at_once", type=_count, metavar="N", default=min(os.cpu_count() or 1, 4),
+                    help="machines at once (default: one a core, up to 4; here %(default)s)")
   test.add_argument("--list", action="store_true", help="list the tests, run none")
   verbs.add_parser("install", help="apt-get install what the lab needs and prepare the cache")
   return parser
@@ -113,7 +121,7 @@ def _test(options):
   if not options.list:
     _check_tools()
   return suites.main(options.suites, options.match, options.list, memory_mib=options.memory,
-                     timeout_s=options.timeout, kernel_log=options.kernel_log)
+                     timeout_s=options.timeout, kernel_log=options.kernel_log, at_once=options.at_once)
 
 
 def _install(_options):

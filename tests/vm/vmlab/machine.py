@@ -184,13 +184,12 @@ class Machine:
     pairs = {name: socket.socketpair() for name in ("stdin", "stdout", "stderr")}
     channels = []
     for name, (_, theirs) in pairs.items():
-      theirs.set_inheritable(True)
       channels += ["-chardev", f"socket,id={name},fd={theirs.fileno()}",
                    "-device", f"virtserialport,chardev={name},name={name}"]
     state = self._prepare("run", command, mark)
     started = time.monotonic()
     self._start(self._command_line(state, channels), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                close_fds=False)
+                pass_fds=[theirs.fileno() for _, theirs in pairs.values()])
     for _, theirs in pairs.values():
       theirs.close()
     ours = {name: pair[0] for name, pair in pairs.items()}

@@ -3,13 +3,14 @@
 import collections
 import dataclasses
 import json
+import multiprocessing
 import pathlib
 import shlex
 import sys
 import tempfile
 import time
 
-from . import LabError, VM_DIR, machine
+from . import LabError, VM_DIR, cache, machine
 
 SUITES_DIR = VM_DIR / "suites"
 GUEST_PYTHON = "/usr/bin/python3"
@@ -42,6 +43,29 @@ class Suite:
 class Verdict:
   passed: int = 0
   failed: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+  """What one process does from its first boot to its last."""
+  suites: tuple
+  boots_test: tuple = ()  # (name, number of boots): that test of the one suite, nothing else
+  kernel_log: bool = False
+
+  def run(self):
+    verdict = Verdict()
+    if self.boots_test:
+      _run_boots_test(self.suites[0], *self.boots_test, verdict, self.kernel_log)
+    else:
+      _run_group(self.suites, verdict, self.kernel_log)
+    return verdict
+
+
+def _jobs(suites, kernel_log):
+  """The longest first, as far as time limits tell, so that none is alone at the end."""
+  jobs = [Job(tuple(group), kernel_log=kernel_log) for group in _groups(suites)]
+  jobs += [Job((suite,), test, kernel_log) for suite in suites for test in suite.boots_tests]
+  return sorted(jobs, key=lambda job: -job.suites[0].needs.timeout_s)
 
 
 def _load(path, match, options):
@@ -163,7 +187,7 @@ def _run_boots_test(suite, test, boots, verdict, kernel_log):
   verdict.passed += 1
 
 
-def main(names, match, list_only, memory_mib=None, timeout_s=None, kernel_log=False):
+def main(names, match, list_only, memory_mib=None, timeout_s=None, kernel_log=False, at_once=1):
   suites = _select(names, match, {"memory_mib": memory_mib, "timeout_s": timeout_s})
   if list_only:
     for suite in suites:
@@ -174,11 +198,20 @@ def main(names, match, list_only, memory_mib=None, timeout_s=None, kernel_log=Fa
     return 0
   verdict = Verdict()
   started = time.monotonic()
-  for group in _groups(suites):
-    _run_group(group, verdict, kernel_log)
-  for suite in suites:
-    for test, boots in suite.boots_tests:
-      _run_boots_test(suite, test, boots, verdict, kernel_log)
+  jobs = _jobs(suites, kernel_log)
+  if at_once == 1 or len(jobs) == 1:
+    verdicts = map(Job.run, jobs)
+  else:
+    cache.initramfs()  # made once, not by all of them
+    pool = multiprocessing.get_context("fork").Pool(min(at_once, len(jobs)), maxtasksperchild=1)
+    try:
+      verdicts = list(pool.imap_unordered(Job.run, jobs))
+    finally:
+      pool.terminate()  # in an orderly end all are done; else their machines go with them
+      pool.join()
+  for one in verdicts:
+    verdict.passed += one.passed
+    verdict.failed += one.failed
   print(f"vmlab: {time.monotonic() - started:.0f} s", file=sys.stderr)
   _say(f"{verdict.passed} passed, {verdict.failed} failed")
   return 0 if verdict.passed and not verdict.failed else 1
