@@ -69,7 +69,7 @@ Expected<> set_buffers(DcbSocket& dcb, const Port& port, const BufferSetting& se
 Expected<> write_buffers(DcbSocket& dcb, const Port& port, const KnobWrite& write) {
   const BufferSetting& current = std::get<BufferSetting>(write.current);
   const BufferSetting& target = std::get<BufferSetting>(write.target);
-  const Expected<> whole = set_buffers(dcb, port, target);
+  Expected<> whole = set_buffers(dcb, port, target);
   if (whole || current.size == target.size || current.buffer_of_priority == target.buffer_of_priority)
     return whole;
   BufferSetting sizes_first = current;

@@ -224,7 +224,7 @@ std::string to_text(const KnobValue& value) {
 }
 
 std::string to_text(const Knob& knob, const KnobValue& value) {
-  const std::string text = to_text(value);
+  std::string text = to_text(value);
   if (!is_valid(knob.kind, value)) return text;
   switch (knob.kind) {
     case KnobKind::mtu:

@@ -162,6 +162,7 @@ Expected<std::vector<RouteEntry>> parse_route(ByteSpan payload) {
   if (const auto link = attribute_as<int>(attributes, RTA_OIF)) links.push_back(*link);
   if (const auto multipath = find_attribute(attributes, RTA_MULTIPATH)) links = next_hops(multipath->payload);
   std::vector<RouteEntry> out;
+  out.reserve(links.size());
   for (const int link : links) {
     out.push_back({fmt::format("{}/{}", destination, head->rtm_dst_len), link,
                    attribute_as<std::uint32_t>(attributes, RTA_PRIORITY).value_or(0)});

@@ -196,7 +196,7 @@ Expected<std::vector<Reading>> Transactions::verify(const Plan& plan, std::size_
   const std::vector<Wanted> wanted = values_after(plan, count);
   std::vector<std::string> ports;
   for (const Wanted& want : wanted) ports.push_back(want.knob.port);
-  const auto host = host_.look(ports);
+  auto host = host_.look(ports);
   if (!host) return tl::unexpected(std::move(host.error()).within("read back"));
   if (wanted.empty()) return fail(ErrorKind::conflict, "nothing was verified");
   const std::vector<Difference> wrong = differences(*host, wanted);
@@ -271,7 +271,7 @@ Expected<> Transactions::soak(const Begin& begin, const Observed<counters::Inter
     if (host_.stop_requested()) return fail(ErrorKind::conflict, "stopped on request");
     const Duration slice = std::min(left, timing_.soak_slice);
     left -= slice;
-    const auto during = host_.measure(slice);
+    auto during = host_.measure(slice);
     if (!during) return tl::unexpected(std::move(during.error()).within("soak"));
     const std::vector<std::string> found = regressions(before, *during, ports, limits_);
     if (!found.empty()) {

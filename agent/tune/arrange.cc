@@ -112,7 +112,7 @@ std::vector<Step> arrange(std::vector<Change> changes, const host::Host& host, c
   return steps;
 }
 
-void annotate(Change& change, const host::Port& port, const host::NicRow& traits) {
+void annotate(Change& change, const host::NicRow& traits) {
   switch (change.knob.kind) {
     case KnobKind::buffers:
       if (traits.dcb.buffer_write_is_sticky) {

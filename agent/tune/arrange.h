@@ -13,6 +13,6 @@ namespace rocetune::tune {
 std::vector<Step> arrange(std::vector<Change> changes, const host::Host& host, const host::NicTable& nics);
 
 // How well `before` can be restored, and what the write does to traffic; from the NIC's row.
-void annotate(Change& change, const host::Port& port, const host::NicRow& traits);
+void annotate(Change& change, const host::NicRow& traits);
 
 }  // namespace rocetune::tune

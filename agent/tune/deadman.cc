@@ -11,8 +11,6 @@
 
 #include "dataplane/base/file.h"
 
-extern char** environ;
-
 namespace rocetune::tune {
 namespace {
 

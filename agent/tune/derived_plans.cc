@@ -61,7 +61,7 @@ Expected<Plan> undo_plan(const host::Host& host, const Entry& entry, const host:
                      *after,      Revert::exact,
                      change.rule, fmt::format("as it was before transaction {}", entry.id),
                      ""};
-      annotate(reverse, *port, nics.named(port->nic));
+      annotate(reverse, nics.named(port->nic));
       back.changes.push_back(std::move(reverse));
     }
     if (!back.changes.empty()) plan.steps.push_back(std::move(back));
@@ -93,7 +93,7 @@ Plan boot_plan(const host::Host& host, const ConfirmedState& state, const host::
         plan.remarks.push_back(fmt::format("{} is left alone: {}", host::to_text(here), now.error().why));
         continue;
       }
-      annotate(change, *port, nics.named(port->nic));
+      annotate(change, nics.named(port->nic));
       changes.push_back(std::move(change));
     }
   }

@@ -31,11 +31,11 @@ class PortChanges {
   void want(const Knob& knob, const KnobValue& before, KnobValue after, std::string rule, std::string why) {
     if (before == after) return;
     Change change{knob, before, std::move(after), Revert::exact, std::move(rule), std::move(why), ""};
-    annotate(change, port_, traits_);
+    annotate(change, traits_);
     changes_.push_back(std::move(change));
   }
   void add(Change change) {
-    annotate(change, port_, traits_);
+    annotate(change, traits_);
     changes_.push_back(std::move(change));
   }
   void remark(std::string text) { remarks_.push_back(std::move(text)); }

@@ -90,7 +90,7 @@ std::string sha256_of(const std::map<std::string, std::string>& facts) { return 
 std::vector<std::string> staleness(const Plan& plan, const Host& host) {
   std::vector<std::string> lines;
   if (sha256_of(plan.facts) != plan.facts_sha256) {
-    lines.push_back("the plan's facts do not belong to its facts_sha256: the file was edited");
+    lines.emplace_back("the plan's facts do not belong to its facts_sha256: the file was edited");
   }
   if (plan.host != host.name) {
     lines.push_back(fmt::format("the plan was made for host {}, this is {}", plan.host, host.name));

@@ -114,7 +114,7 @@ void want_mtu(const host::Host& host, const host::Port& port, const Profile& pro
                 "MTU-1",
                 "RDMA packets of 4096 B need an MTU of 4200 B or more",
                 ""};
-  annotate(change, *target, nics.named(target->nic));
+  annotate(change, nics.named(target->nic));
   changes.push_back(std::move(change));
   for (const std::string& upper : target->uppers) {
     remarks.push_back(fmt::format("{} on top of {} keeps its own MTU", upper, target->name));

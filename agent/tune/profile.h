@@ -28,7 +28,7 @@ struct ClassSpec {
 enum class BufferPolicy {
   keep,      // never touched
   driver,    // the driver's own arrangement, unless someone made one and it is below the headroom
-  explicit_  // always set
+  by_size  // "explicit": always set
 };
 
 struct Profile {
@@ -68,5 +68,5 @@ std::vector<std::string> profile_names(const ConfigFiles& files);
 }  // namespace rocetune::tune
 
 namespace rocetune {
-ROCETUNE_ENUM(tune::BufferPolicy, P{E::keep, "keep"}, P{E::driver, "driver"}, P{E::explicit_, "explicit"});
+ROCETUNE_ENUM(tune::BufferPolicy, P{E::keep, "keep"}, P{E::driver, "driver"}, P{E::by_size, "explicit"});
 }  // namespace rocetune

@@ -31,7 +31,7 @@ struct Caller {
   std::string sudo_user;   // who became that user
   std::string terminal;    // "pts/3"
   std::string ssh_client;  // address
-  std::string command;     // how it was called; "dead-man timer", "boot unit" where nobody typed
+  std::string command;     // how it was called; "dead-man timer" where nobody typed
   bool operator==(const Caller&) const = default;
   static constexpr void fields(auto&& visit, auto&... self) {
     visit("user", self.user...);

@@ -47,7 +47,7 @@ hwloc_const_nodeset_t nodes_of(hwloc_topology_t topology, hwloc_obj_t device) {
 }  // namespace
 
 PciDistance distance_between(hwloc_topology_t topology, hwloc_obj_t a, hwloc_obj_t b) {
-  const hwloc_obj_t meeting = meeting_point(a, b);
+  hwloc_obj_t meeting = meeting_point(a, b);
   ROCETUNE_ASSERT(meeting != nullptr);
   if (meeting->type == HWLOC_OBJ_BRIDGE) {
     return meeting->attr->bridge.upstream_type == HWLOC_OBJ_BRIDGE_HOST ? PciDistance::same_root
@@ -68,10 +68,10 @@ Expected<std::vector<Affinity>> read_affinity(const std::string& root, const std
   }
   std::vector<Affinity> out;
   for (const NicPlace& nic : nics) {
-    const hwloc_obj_t from = hwloc_get_pcidev_by_busidstring(topology->get(), nic.pci_address.c_str());
+    hwloc_obj_t from = hwloc_get_pcidev_by_busidstring(topology->get(), nic.pci_address.c_str());
     if (from == nullptr) continue;
     for (const std::string& gpu : gpus) {
-      const hwloc_obj_t to = hwloc_get_pcidev_by_busidstring(topology->get(), gpu.c_str());
+      hwloc_obj_t to = hwloc_get_pcidev_by_busidstring(topology->get(), gpu.c_str());
       if (to != nullptr) out.push_back({nic.port, gpu, distance_between(topology->get(), from, to)});
     }
   }

@@ -57,7 +57,7 @@ inline ApplyRequest request(std::optional<Duration> confirm_within = std::nullop
 }
 
 // The standard plan for all ports of the kernel: every kind of knob.
-inline Plan plan_for(FakeKernel& kernel, BufferPolicy buffers = BufferPolicy::explicit_) {
+inline Plan plan_for(FakeKernel& kernel, BufferPolicy buffers = BufferPolicy::by_size) {
   Reaper nobody;
   FakeHost host(kernel, nobody);
   Profile wanted = profile();

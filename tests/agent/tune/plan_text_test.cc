@@ -48,7 +48,7 @@ TEST(PlanText, BondWithExplicitBuffers) {
   Reaper nobody;
   const host::Host host = *FakeHost(kernel, nobody).observe();
   Profile wanted = profile();
-  wanted.buffers = BufferPolicy::explicit_;
+  wanted.buffers = BufferPolicy::by_size;
   wanted.cable = Metres(100);
   expect_golden("plan-bond.txt", plan_text(plan_with(kernel, wanted), host, {}, false));
 }

@@ -33,7 +33,7 @@ class Planner : public testing::Test {
 
 TEST_F(Planner, TheOrderInsideAPort) {
   Profile wanted = profile();
-  wanted.buffers = BufferPolicy::explicit_;
+  wanted.buffers = BufferPolicy::by_size;
   const Plan plan = make(wanted, {"eth0"});
   std::vector<std::string> order;
   for (const Step& step : plan.steps) {
@@ -106,7 +106,7 @@ TEST_F(Planner, LossyProfileTurnsPfcOff) {
 TEST_F(Planner, TheCableSetsTheDelayInMetresAndTheHeadroom) {
   Profile wanted = profile();
   wanted.cable = Metres(100);
-  wanted.buffers = BufferPolicy::explicit_;
+  wanted.buffers = BufferPolicy::by_size;
   const Plan plan = make(wanted, {"eth0"});
   EXPECT_EQ(std::get<host::PfcSetting>(find(plan, "eth0", KnobKind::pfc)->after).delay, 100);
   const Mlx5Headroom headroom{gigabits_per_second(100), Bytes(9000), Metres(100), Bytes(9978)};

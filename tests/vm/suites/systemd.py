@@ -87,7 +87,7 @@ def test_the_boot_unit_brings_the_confirmed_state_back(boot):
     expect_equal(property_of(BOOT_UNIT.name, "ActiveState"), "active", "boot unit")
     expect_equal(property_of(BOOT_UNIT.name, "Result"), "success", "result of the boot unit")
     expect_same_state(json.loads(kept_state.read_text()), state())
-    expect("boot unit" in history()[-1]["caller"]["command"], history()[-1]["caller"])
+    expect("apply --boot" in history()[-1]["caller"]["command"], history()[-1]["caller"])
     run([INSTALLED, "persist", "--remove"])
     expect(not BOOT_UNIT.exists(), "the unit is still there")
     systemctl("daemon-reload")
