@@ -164,10 +164,10 @@ std::vector<Priority> PrioritySet::members() const {
 std::string to_text(Bytes value) { return quantity_text(value.count(), kBinaryByteUnits); }
 std::string to_text(Duration value) {
   // Minutes and hours are accepted on input only: "90s" reads better than "90s" as minutes ever could.
-  constexpr std::array<Unit, 5> units{
+  constexpr std::array<Unit, 5> kShownUnits{
       {kDurationUnits[0], kDurationUnits[1], kDurationUnits[2], kDurationUnits[3], kDurationUnits[4]}};
   if (value.is_zero()) return "0s";
-  return quantity_text(value.count(), units);
+  return quantity_text(value.count(), kShownUnits);
 }
 std::string to_text(BitRate value) { return quantity_text(value.count(), kBitRateUnits); }
 std::string to_text(Metres value) { return fmt::format("{}m", value.count()); }
@@ -211,17 +211,17 @@ Parsed<Metres> parse_metres(std::string_view text) {
 }
 
 Parsed<Ratio> parse_ratio(std::string_view text) {
-  constexpr std::array<Unit, 1> percent{{{"%", Ratio::kOne / 100}}};
+  constexpr std::array<Unit, 1> kPercent{{{"%", Ratio::kOne / 100}}};
   const std::string_view trimmed_text = trimmed(text);
   const UnitError error{std::string(text), "a share such as 12.5% or 0.125"};
   if (trimmed_text.ends_with('%')) {
-    const auto parsed = parse_quantity(trimmed_text, percent, "12.5%");
+    const auto parsed = parse_quantity(trimmed_text, kPercent, "12.5%");
     if (!parsed) return tl::unexpected(error);
     return Ratio(*parsed);
   }
   // A plain decimal number: borrow the quantity parser by giving it a unit.
-  constexpr std::array<Unit, 1> plain{{{"x", Ratio::kOne}}};
-  const auto parsed = parse_quantity(std::string(trimmed_text) + "x", plain, "0.125");
+  constexpr std::array<Unit, 1> kPlain{{{"x", Ratio::kOne}}};
+  const auto parsed = parse_quantity(std::string(trimmed_text) + "x", kPlain, "0.125");
   if (!parsed) return tl::unexpected(error);
   return Ratio(*parsed);
 }

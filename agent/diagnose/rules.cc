@@ -5,7 +5,7 @@
 namespace rocetune::diagnose {
 
 std::span<const Rule* const> all_rules() {
-  static const std::vector<const Rule*> rules = [] {
+  static const std::vector<const Rule*> kRules = [] {
     std::vector<const Rule*> out;
     for (const auto family :
          {ownership_rules(), link_rules(), pcie_rules(), gid_rules(), mtu_rules(), class_map_rules(),
@@ -15,7 +15,7 @@ std::span<const Rule* const> all_rules() {
     }
     return out;
   }();
-  return rules;
+  return kRules;
 }
 
 }  // namespace rocetune::diagnose

@@ -259,7 +259,7 @@ Refusals buffer_total(const GuardrailInput& in) {
 }  // namespace
 
 const std::vector<Guardrail>& guardrails() {
-  static const std::vector<Guardrail> all{
+  static const std::vector<Guardrail> kAll{
       {"bounce-default-route", "interrupting a port that carries the default route", default_route},
       {"bounce-ssh", "interrupting a port with ssh sessions of this host", ssh_session},
       {"bounce-storage", "interrupting a port over which storage is mounted", mounted_storage},
@@ -274,7 +274,7 @@ const std::vector<Guardrail>& guardrails() {
       {"", "cc_params under kernel lockdown", lockdown},
       {"", "buffers larger than the port has", buffer_total},
   };
-  return all;
+  return kAll;
 }
 
 std::vector<Refusal> refusals(const GuardrailInput& input) {

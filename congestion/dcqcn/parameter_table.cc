@@ -215,7 +215,7 @@ std::string value_text(const Parameter& row, const Parameters& parameters) {
 }
 
 Parsed<std::int64_t> parse_value(const Parameter& row, std::string_view text, Parameters& out) {
-  const auto value = parse_in_unit(row.unit, text);
+  auto value = parse_in_unit(row.unit, text);
   if (!value) return value;
   if (*value < row.minimum || *value > row.maximum) {
     return wrong(text, fmt::format("{} to {}", text_in_unit(row.unit, row.minimum),

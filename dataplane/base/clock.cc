@@ -17,8 +17,8 @@ std::int64_t reading_ns(clockid_t clock) {
 
 // The origin keeps instants small: picoseconds since boot would leave the range after 106 days of uptime.
 std::int64_t origin_ns() {
-  static const std::int64_t origin = reading_ns(CLOCK_MONOTONIC);
-  return origin;
+  static const std::int64_t kOrigin = reading_ns(CLOCK_MONOTONIC);
+  return kOrigin;
 }
 
 }  // namespace

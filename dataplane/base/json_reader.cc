@@ -19,10 +19,12 @@ using Text = boost::json::string_view;
 // bit (before its 1.84), and a number that was written must read back equal.
 class Builder {
  public:
+  // NOLINTBEGIN(readability-identifier-naming): the parser asks for these names.
   static constexpr std::size_t max_object_size = boost::json::object::max_size();
   static constexpr std::size_t max_array_size = boost::json::array::max_size();
   static constexpr std::size_t max_key_size = boost::json::string::max_size();
   static constexpr std::size_t max_string_size = boost::json::string::max_size();
+  // NOLINTEND(readability-identifier-naming)
 
   void start() { stack_.reset(); }
   Json take() { return stack_.release(); }

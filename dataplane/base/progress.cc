@@ -32,7 +32,7 @@ std::string rough_text(Duration span) {
   return fmt::format("{}h {:02}min", s / 3600, s / 60 % 60);
 }
 
-Progress::Progress(std::string title, std::int64_t total, int width, Instant start)
+Progress::Progress(std::string_view title, std::int64_t total, int width, Instant start)
     : title_(printable(title)), total_(total), width_(width), start_(start) {
   ROCETUNE_ASSERT(total >= 1);
 }

@@ -15,7 +15,7 @@ namespace rocetune {
 class Progress {
  public:
   // `total` steps, at least 1. `width`: columns of the terminal.
-  Progress(std::string title, std::int64_t total, int width, Instant start);
+  Progress(std::string_view title, std::int64_t total, int width, Instant start);
 
   // The bytes that redraw the line, or empty if it was drawn less than 100 ms ago. `done` is clamped to
   // 0..total; `note` says what is being done.

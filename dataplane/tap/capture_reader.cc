@@ -48,9 +48,9 @@ std::uint16_t CaptureReader::u16(std::size_t at) const { return u16(file_, at); 
 
 Expected<LinkType> CaptureReader::link_type(std::uint32_t value) const {
   const auto type = static_cast<LinkType>(value & 0xFFFF);  // the upper half is about the FCS
-  constexpr std::array known{LinkType::ethernet, LinkType::raw_ip,   LinkType::linux_cooked,
-                             LinkType::raw_ipv4, LinkType::raw_ipv6, LinkType::linux_cooked_v2};
-  if (std::ranges::find(known, type) == known.end()) {
+  constexpr std::array kKnown{LinkType::ethernet, LinkType::raw_ip,   LinkType::linux_cooked,
+                              LinkType::raw_ipv4, LinkType::raw_ipv6, LinkType::linux_cooked_v2};
+  if (std::ranges::find(kKnown, type) == kKnown.end()) {
     return bad("link type {}; this reads 1 (Ethernet), 101, 228 and 229 (IP), 113 and 276 (Linux cooked)",
                value & 0xFFFF);
   }

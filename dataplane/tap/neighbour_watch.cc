@@ -10,11 +10,11 @@ bool same_dcbx(const wire::Lldp& a, const wire::Lldp& b) {
 }
 
 std::string application_text(const wire::AppTlvEntry& entry) {
-  constexpr std::array<std::string_view, 8> selectors{"selector 0", "ethertype", "tcp",        "udp",
-                                                      "port",       "dscp",      "selector 6", "selector 7"};
+  constexpr std::array<std::string_view, 8> kSelectors{"selector 0", "ethertype", "tcp",        "udp",
+                                                       "port",       "dscp",      "selector 6", "selector 7"};
   return entry.selector == 1
              ? fmt::format("ethertype 0x{:04x} -> {}", entry.protocol, entry.priority.value())
-             : fmt::format("{} {} -> {}", selectors[entry.selector], entry.protocol, entry.priority.value());
+             : fmt::format("{} {} -> {}", kSelectors[entry.selector], entry.protocol, entry.priority.value());
 }
 
 std::string dcbx_kind(const wire::Lldp& lldp) {

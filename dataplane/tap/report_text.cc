@@ -14,14 +14,14 @@ std::string percent(std::int64_t part, std::int64_t whole) {
 
 // Bytes for people, three digits.
 std::string bytes_text(std::int64_t n) {
-  constexpr std::array units{"B", "kB", "MB", "GB", "TB"};
+  constexpr std::array kByteUnits{"B", "kB", "MB", "GB", "TB"};
   double value = static_cast<double>(n);
   std::size_t unit = 0;
-  while (value >= 1000 && unit + 1 < units.size()) {
+  while (value >= 1000 && unit + 1 < kByteUnits.size()) {
     value /= 1000;
     ++unit;
   }
-  return unit == 0 ? fmt::format("{} B", n) : fmt::format("{:.3g} {}", value, units[unit]);
+  return unit == 0 ? fmt::format("{} B", n) : fmt::format("{:.3g} {}", value, kByteUnits[unit]);
 }
 
 std::string summary_text(const TapFacts& f, const std::string& name) {

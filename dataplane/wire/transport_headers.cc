@@ -11,21 +11,21 @@ AckKind Aeth::kind() const {
     case 1:
       return AckKind::rnr_nak;
     case 3:
-      constexpr std::array naks{AckKind::nak_sequence, AckKind::nak_invalid_request,
-                                AckKind::nak_remote_access, AckKind::nak_remote_operational,
-                                AckKind::nak_invalid_rd_request};
-      return code() < naks.size() ? naks[code()] : AckKind::reserved;
+      constexpr std::array kNaks{AckKind::nak_sequence, AckKind::nak_invalid_request,
+                                 AckKind::nak_remote_access, AckKind::nak_remote_operational,
+                                 AckKind::nak_invalid_rd_request};
+      return code() < kNaks.size() ? kNaks[code()] : AckKind::reserved;
   }
   return AckKind::reserved;
 }
 
 Duration rnr_wait(std::uint8_t timer_code) {
   // Hundredths of a millisecond; specification table "Encoding for RNR NAK Timer Field".
-  constexpr std::array<std::uint16_t, 32> waits{
+  constexpr std::array<std::uint16_t, 32> kWaits{
       65535, 1,   2,   3,   4,    6,    8,    12,   16,   24,   32,   48,    64,    96,    128,   192,
       256,   384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
-  ROCETUNE_ASSERT(timer_code < waits.size());
-  return timer_code == 0 ? microseconds(655'360) : microseconds(10) * waits[timer_code];
+  ROCETUNE_ASSERT(timer_code < kWaits.size());
+  return timer_code == 0 ? microseconds(655'360) : microseconds(10) * kWaits[timer_code];
 }
 
 std::uint32_t credits(std::uint8_t code) {
