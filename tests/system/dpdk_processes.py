@@ -137,6 +137,28 @@ def case_shards(bench):
     right_rows(client, [32, 5000])
 
 
+def case_perftest(bench):
+    """Both sides of perftest's exchange, between two of ours; tests/vm/suites/interop.py has perftest itself."""
+    place = ["--port", bench.place.split(":")[1], "--size", "3000B", "-n", "50", "--json", "--dpdk"]
+    for name in ("ib_write_bw", "ib_read_bw", "ib_send_bw", "ib_write_lat", "ib_read_lat", "ib_send_lat"):
+        server = bench.start([name, *place, f"{EAL} {bench.vdev('server')}"])
+        try:
+            check("waiting for" in server.stderr.readline(), f"{name}: the server does not start")
+            client = bench.start([name, "127.0.0.1", *place, f"{EAL} {bench.vdev('client')}"])
+            out, err = client.communicate(timeout=PATIENCE_S)
+            check(client.returncode == 0, f"{name}: client: exit {client.returncode}: {err}")
+            seen, err = server.communicate(timeout=PATIENCE_S)
+            check(server.returncode == 0, f"{name}: server: exit {server.returncode}: {err}")
+        finally:
+            server.kill()
+        check(json.loads(out)["messages"] == 50, f"{name}: client: {out}")
+        report = json.loads(seen)
+        if name in ("ib_write_bw", "ib_read_bw"):
+            check(report["peer_report"]["iterations"] == 50, f"{name}: server: {seen}")
+        elif name != "ib_read_lat":
+            check(report["messages"] == 50, f"{name}: server: {seen}")
+
+
 def case_refusal(bench):
     """What the server does not do it refuses, with a reason."""
     server = bench.start(["latency", "--listen", bench.place, "--dpdk", f"{EAL} {bench.vdev('server')}"])

@@ -45,6 +45,7 @@ pattern::Party party_of(const BenchCommand& command, dpdk::Port& port, const Tic
       .shards = command.plan.shards};
   party.clock = &clock;
   party.dscp = command.dscp;
+  party.ack_timeout = static_cast<std::uint8_t>(command.ack_timeout);
   party.gateway = command.gateway;
   party.stop = stop_was_asked;
   party.make_shard = [&port, &clock, options = party.options](std::uint32_t index, std::uint32_t pairs,
@@ -69,22 +70,50 @@ Expected<pattern::Result> run_side(const BenchCommand& command, const pattern::P
   return pattern::run_client(party, command.plan, command.connect, [](const pattern::Row&) {});
 }
 
+Expected<> check(const BenchCommand& command) {
+  if (command.perftest) return perftest::check(*command.perftest);
+  return command.listen.empty() ? pattern::check(command.plan) : Expected<>();
+}
+
+ExitCode print_report(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size()) return ExitCode::fine;
+  say("standard output: " + errno_text(errno));
+  return ExitCode::failed_undone;
+}
+
+// The port's name as reports show it.
+std::string shown(const port::Capabilities& capabilities) {
+  return fmt::format("{} ({})", capabilities.name, capabilities.driver);
+}
+
+ExitCode run_perftest(const BenchCommand& command, dpdk::Port& port, const pattern::Party& party) {
+  const perftest::Options& options = *command.perftest;
+  auto result = perftest::run(party, options, [&] {
+    say(fmt::format("waiting for {} on TCP port {}, as {}", enum_name(options.test), options.port,
+                    to_text(party.options.address)));
+  });
+  if (result) result->port = shown(port.queue(0).capabilities());
+  port.close();
+  if (!result) return exit_code_of(result.error());
+  return print_report(command.json ? perftest::json_report(*result)
+                                   : perftest::text_report(*result, TextTable::Look::for_stream(
+                                                                        STDOUT_FILENO, command.colour)));
+}
+
 }  // namespace
 
 ExitCode run_bench(const BenchCommand& command) {
-  if (command.listen.empty()) {
-    if (auto checked = pattern::check(command.plan); !checked) return exit_code_of(checked.error());
-  }
+  if (auto checked = check(command); !checked) return exit_code_of(checked.error());
   stop_on_signals();
   const auto port = open_port(command);
   if (!port) return exit_code_of(port.error());
   const TickClock clock;
   soft::HandOff hand_off(command.plan.shards);
   const pattern::Party party = party_of(command, **port, clock, hand_off);
+  if (command.perftest) return run_perftest(command, **port, party);
   auto result = run_side(command, party);
-  const port::Capabilities& capabilities = (*port)->queue(0).capabilities();
   if (result) {
-    result->port = fmt::format("{} ({})", capabilities.name, capabilities.driver);
+    result->port = shown((*port)->queue(0).capabilities());
     result->congestion_control = to_text(command.controller.kind);
     result->faults = command.faults.text();
   }
@@ -94,10 +123,7 @@ ExitCode run_bench(const BenchCommand& command) {
       command.json
           ? pattern::json_report(*result)
           : pattern::text_report(*result, TextTable::Look::for_stream(STDOUT_FILENO, command.colour));
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
-    say("standard output: " + errno_text(errno));
-    return ExitCode::failed_undone;
-  }
+  if (const ExitCode code = print_report(text); code != ExitCode::fine) return code;
   for (const pattern::Row& row : result->rows) {
     if (!row.content_is_right) return ExitCode::failed_undone;
   }

@@ -1,10 +1,11 @@
-// `rocetune bench`: traffic patterns between processes.
+// `rocetune bench`: traffic patterns between processes, and perftest's tests against perftest.
 #pragma once
 
 #include <optional>
 
 #include "dataplane/base/terminal.h"
 #include "dataplane/transport/pattern/session.h"
+#include "dataplane/transport/perftest/session.h"
 #include "tools/rocetune/command_line.h"
 
 namespace rocetune::cli {
@@ -20,7 +21,9 @@ struct BenchCommand {
   std::optional<BitRate> line_rate;  // empty: the port's speed, else 100 Gb/s
   ControllerChoice controller;
   Dscp dscp{26};
+  unsigned ack_timeout = 14;  // 4.096 us · 2^n, 1..31
   port::FaultPlan faults;
+  std::optional<perftest::Options> perftest;  // instead of a plan, listen and connect
   bool json = false;
   ColourChoice colour = ColourChoice::automatic;
 };

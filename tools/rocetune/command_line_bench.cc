@@ -20,6 +20,9 @@ struct BenchTexts {
   std::string rate, line_rate, address, gateway, faults;
   std::string dscp = "26";
   std::string recovery = "go-back-n";
+  std::string host;  // perftest: who waits
+  std::uint32_t iterations = 0;
+  std::uint32_t port = 18515;
 };
 
 template <class T>
@@ -42,7 +45,40 @@ std::optional<BitRate> rate_of(const std::string& flag, const std::string& text)
   return rate;
 }
 
-void fill(BenchCommand& command, const BenchTexts& texts) {
+// None: a pattern of our own.
+std::optional<perftest::Test> perftest_of(const std::string& name) {
+  for (const auto& [test, test_name] : EnumNames<perftest::Test>::names) {
+    if (name == test_name) return test;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> pattern_names() {
+  std::vector<std::string> names{"stream", "latency", "incast"};
+  for (const auto& [test, name] : EnumNames<perftest::Test>::names) names.emplace_back(name);
+  return names;
+}
+
+std::vector<Bytes> sizes_of(const BenchTexts& texts) {
+  std::vector<Bytes> sizes;
+  for (const std::string& text : texts.sizes) sizes.push_back(value_of("--size", text, parse_bytes(text)));
+  return sizes;
+}
+
+void fill_perftest(BenchCommand& command, const BenchTexts& texts, perftest::Test test) {
+  const std::vector<Bytes> sizes = sizes_of(texts);
+  if (sizes.size() > 1) throw CLI::ValidationError("--size", "perftest takes one size a run");
+  command.perftest = perftest::Options{
+      .test = test,
+      .host = texts.host,
+      .port = texts.port,
+      .size = sizes.empty() ? perftest::default_size(test) : sizes.front(),
+      .iterations = texts.iterations == 0 ? perftest::default_iterations(test) : texts.iterations,
+      .mtu = command.plan.mtu,
+      .window = command.plan.window};
+}
+
+void fill_pattern(BenchCommand& command, const BenchTexts& texts) {
   const std::map<std::string, pattern::Pattern> patterns{{"stream", pattern::Pattern::stream},
                                                          {"latency", pattern::Pattern::latency},
                                                          {"incast", pattern::Pattern::incast}};
@@ -53,12 +89,15 @@ void fill(BenchCommand& command, const BenchTexts& texts) {
   plan.pattern = patterns.at(texts.pattern);
   const bool is_latency = plan.pattern == pattern::Pattern::latency;
   plan.operation = operations.at(!texts.operation.empty() ? texts.operation : is_latency ? "send" : "write");
-  for (const std::string& text : texts.sizes)
-    plan.sizes.push_back(value_of("--size", text, parse_bytes(text)));
+  plan.sizes = sizes_of(texts);
   if (plan.sizes.empty()) plan.sizes = {is_latency ? Bytes(32) : Bytes(65536)};
   plan.span = value_of("--for", texts.span, parse_duration(texts.span));
   plan.selective_repeat = texts.recovery == "selective-repeat";
   if (plan.pattern != pattern::Pattern::incast) plan.clients = 1;
+}
+
+// What every kind of benchmark takes.
+void fill_port(BenchCommand& command, const BenchTexts& texts) {
   command.controller.kind = value_of("--cc", texts.controller, parse_controller_kind(texts.controller));
   if (const auto rate = rate_of("--rate", texts.rate)) command.controller.fixed_rate = *rate;
   command.line_rate = rate_of("--line-rate", texts.line_rate);
@@ -99,6 +138,21 @@ void add_sides(CLI::App& bench, BenchCommand& command, BenchTexts& texts) {
       ->capture_default_str();
 }
 
+void add_perftest(CLI::App& bench, BenchTexts& texts) {
+  bench
+      .add_option(
+          "HOST", texts.host,
+          "with ib_*: where a perftest waits (default: wait for one); size and iterations must be alike "
+          "on both sides")
+      ->type_name("");
+  bench
+      .add_option("-n,--iterations", texts.iterations,
+                  "with ib_*: messages (default: 1000; ib_write_bw: 5000)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  bench.add_option("-p,--port", texts.port, "with ib_*: TCP port")->type_name("N")->capture_default_str();
+}
+
 void add_traffic(CLI::App& bench, BenchCommand& command, BenchTexts& texts) {
   bench.add_option("--op", texts.operation, "write, read or send (default: send for latency, else write)")
       ->type_name("NAME")
@@ -125,7 +179,13 @@ void add_traffic(CLI::App& bench, BenchCommand& command, BenchTexts& texts) {
       ->check(CLI::IsMember({"go-back-n", "selective-repeat"}));
 }
 
-void add_congestion(CLI::App& bench, BenchTexts& texts) {
+void add_congestion(CLI::App& bench, BenchCommand& command, BenchTexts& texts) {
+  bench
+      .add_option("-u,--qp-timeout", command.ack_timeout,
+                  "acknowledgements of what this side sends are waited for 4.096 us x 2^N")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 31));
   bench
       .add_option("--cc", texts.controller,
                   "congestion control of what this side sends: off, fixed, dcqcn, swift, timely")
@@ -142,26 +202,46 @@ void add_congestion(CLI::App& bench, BenchTexts& texts) {
       ->type_name("FAULTS");
 }
 
+// Flags that the other kind of benchmark would take must not be passed over in silence.
+void refuse_strangers(const CLI::App& bench, bool is_perftest) {
+  const std::vector<std::string> of_patterns{"--listen",  "--connect", "--op",       "--qps",
+                                             "--clients", "--for",     "--recovery", "--shards"};
+  const std::vector<std::string> of_perftest{"HOST", "--iterations", "--port"};
+  for (const std::string& name : is_perftest ? of_patterns : of_perftest) {
+    if (bench.get_option(name)->count() > 0) {
+      throw CLI::ValidationError(name, is_perftest
+                                           ? "perftest has no such thing; allowed: HOST, --iterations, --port"
+                                           : "only with ib_*; allowed: --listen, --connect, --for");
+    }
+  }
+}
+
 }  // namespace
 
 void add_bench(const Dispatch& dispatch) {
-  CLI::App* bench = dispatch.app.add_subcommand(
-      "bench", "traffic between two or more processes: throughput, latency, incast; contents compared");
+  CLI::App* bench = dispatch.app.add_subcommand("bench",
+                                                "traffic between two or more processes: throughput, latency, "
+                                                "incast; contents compared; or with perftest");
   bench->footer(
       "The client decides what is measured; the server is told. Two processes over shared memory:\n\n"
       "  rocetune bench stream --listen :7471 --dpdk '--no-huge --no-pci -l 0 "
       "--vdev=net_memif0,role=server,socket=/tmp/roce.sock,socket-abstract=no'\n"
       "  rocetune bench stream --connect localhost:7471 --size 32B,64KiB --mtu 4096 --dpdk '--no-huge "
       "--no-pci -l 1 "
-      "--vdev=net_memif0,role=client,socket=/tmp/roce.sock,socket-abstract=no'");
+      "--vdev=net_memif0,role=client,socket=/tmp/roce.sock,socket-abstract=no'\n\n"
+      "Against perftest on another host (there: ib_write_bw -d mlx5_0 -x 3):\n\n"
+      "  rocetune bench ib_write_bw 192.0.2.1 --address 192.0.2.9 --dpdk '-a 0000:03:00.0'");
   auto command = std::make_shared<BenchCommand>();
   auto texts = std::make_shared<BenchTexts>();
-  bench->add_option("PATTERN", texts->pattern, "stream, latency or incast")
+  bench
+      ->add_option("PATTERN", texts->pattern,
+                   "stream, latency or incast; or ib_*, with that program of perftest on the other side")
       ->required()
-      ->check(CLI::IsMember({"stream", "latency", "incast"}));
+      ->check(CLI::IsMember(pattern_names()));
+  add_perftest(*bench, *texts);
   add_sides(*bench, *command, *texts);
   add_traffic(*bench, *command, *texts);
-  add_congestion(*bench, *texts);
+  add_congestion(*bench, *command, *texts);
   bench->add_flag("--json", command->json, "everything as JSON");
   bench->add_option("--colour", command->colour, "auto, always or never")
       ->type_name("WHEN")
@@ -170,10 +250,16 @@ void add_bench(const Dispatch& dispatch) {
                                                                       {"always", ColourChoice::always},
                                                                       {"never", ColourChoice::never}}));
   bench->callback([=, &dispatch_action = dispatch.action] {
-    if (command->listen.empty() == command->connect.empty()) {
+    const auto perftest = perftest_of(texts->pattern);
+    refuse_strangers(*bench, perftest.has_value());
+    if (perftest) {
+      fill_perftest(*command, *texts, *perftest);
+    } else if (command->listen.empty() == command->connect.empty()) {
       throw CLI::RequiredError("--listen HOST:PORT or --connect HOST:PORT");
+    } else {
+      fill_pattern(*command, *texts);
     }
-    fill(*command, *texts);
+    fill_port(*command, *texts);
     dispatch_action = [=] { return run_bench(*command); };
   });
 }

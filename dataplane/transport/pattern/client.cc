@@ -10,21 +10,12 @@ constexpr Duration kConnectPatience = seconds(10);
 
 LatencyResult latency_of(const std::vector<std::unique_ptr<ClientRole>>& roles) {
   Histogram all;
-  LatencyResult out;
+  std::uint64_t not_timed = 0;
   for (const auto& role : roles) {
     all.merge(role->asker().latency_ns());
-    out.not_timed += role->asker().not_timed();
+    not_timed += role->asker().not_timed();
   }
-  out.samples = all.count();
-  if (all.count() == 0) return out;
-  out.min_ns = all.min();
-  out.p50_ns = all.percentile(Ratio::from_percent(50));
-  out.p90_ns = all.percentile(Ratio::from_percent(90));
-  out.p99_ns = all.percentile(Ratio::from_percent(99));
-  out.p999_ns = all.percentile(Ratio::of(999, 1000));
-  out.max_ns = all.max();
-  out.mean_ns = all.mean();
-  return out;
+  return latency_result(all, not_timed);
 }
 
 // Messages per second of each part of the row, all shards together.

@@ -101,6 +101,7 @@ Expected<> connect_pairs(Shard& shard, std::uint32_t first, const ShardOffer& pe
     parameters.peer = wire::Qpn(offer.qpn);
     parameters.psn = first_psn(qpn);
     parameters.peer_psn = wire::Psn(offer.psn);
+    parameters.ack_timeout = party.ack_timeout;
     parameters.mtu = static_cast<engine::PathMtu>(plan.mtu);
     parameters.selective_repeat = plan.selective_repeat;
     if (auto connected = shard.endpoint().connect(qpn, parameters); !connected) return connected;

@@ -134,6 +134,19 @@ std::string share_table(const Result& r, const TextTable::Look& look) {
 
 }  // namespace
 
+LatencyResult latency_result(const Histogram& ns, std::uint64_t not_timed) {
+  LatencyResult out{.samples = ns.count(), .not_timed = not_timed};
+  if (ns.count() == 0) return out;
+  out.min_ns = ns.min();
+  out.p50_ns = ns.percentile(Ratio::from_percent(50));
+  out.p90_ns = ns.percentile(Ratio::from_percent(90));
+  out.p99_ns = ns.percentile(Ratio::from_percent(99));
+  out.p999_ns = ns.percentile(Ratio::of(999, 1000));
+  out.max_ns = ns.max();
+  out.mean_ns = ns.mean();
+  return out;
+}
+
 std::string json_report(const Result& result) {
   JsonWriter out;
   to_json(out, result);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "dataplane/base/histogram.h"
 #include "dataplane/base/text_table.h"
 #include "dataplane/port/fault_injector.h"
 #include "dataplane/transport/pattern/plan.h"
@@ -32,6 +33,9 @@ struct LatencyResult {
     visit("mean_ns", self.mean_ns...);
   }
 };
+
+// Of round trips in nanoseconds.
+LatencyResult latency_result(const Histogram& ns, std::uint64_t not_timed);
 
 // What one side counted during a row, all its shards together.
 struct SideResult {

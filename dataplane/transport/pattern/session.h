@@ -23,6 +23,7 @@ struct Party {
   CoreRunner run;
   StopQuestion stop = [] { return false; };
   Dscp dscp{26};
+  std::uint8_t ack_timeout = 14;           // 4.096 us · 2^n, 1..31
   std::optional<wire::IpAddress> gateway;  // asked for the way to peers instead of them
 };
 

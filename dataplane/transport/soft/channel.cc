@@ -47,11 +47,32 @@ tl::unexpected<Error> failed(const boost::system::error_code& error, const std::
 }  // namespace
 
 struct Channel::State {
+  // Takes what has arrived. Error: what the connection ended with.
+  boost::system::error_code receive();
+  // The first `size` bytes.
+  std::string take(std::size_t size);
+
   asio::io_context context;
   tcp::socket socket{context};
   std::string peer;
   std::string received;
 };
+
+boost::system::error_code Channel::State::receive() {
+  std::array<char, 4096> piece;
+  boost::system::error_code error;
+  socket.non_blocking(true, error);
+  const std::size_t size = socket.read_some(asio::buffer(piece), error);
+  received.append(piece.data(), size);
+  if (error == asio::error::would_block || error == asio::error::try_again) error.clear();
+  return error;
+}
+
+std::string Channel::State::take(std::size_t size) {
+  std::string out = received.substr(0, size);
+  received.erase(0, size);
+  return out;
+}
 
 Channel::Channel(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Channel::Channel(Channel&&) noexcept = default;
@@ -82,30 +103,34 @@ Expected<Channel> Channel::connect(const std::string& text, Duration patience) {
 
 Expected<> Channel::send(std::string_view line) {
   ROCETUNE_ASSERT(line.find('\n') == std::string_view::npos);
-  const std::string text = std::string(line) + '\n';
+  return send_bytes(std::string(line) + '\n');
+}
+
+Expected<> Channel::send_bytes(std::string_view bytes) {
   boost::system::error_code error;
   state_->socket.non_blocking(false, error);
-  asio::write(state_->socket, asio::buffer(text), error);
+  asio::write(state_->socket, asio::buffer(bytes), error);
   if (error) return failed(error, state_->peer);
   return {};
 }
 
 Expected<std::optional<std::string>> Channel::poll() {
-  std::array<char, 4096> piece;
-  boost::system::error_code error;
-  state_->socket.non_blocking(true, error);
-  const std::size_t size = state_->socket.read_some(asio::buffer(piece), error);
-  state_->received.append(piece.data(), size);
+  const auto error = state_->receive();
   const std::size_t end = state_->received.find('\n');
   if (end != std::string::npos) {
-    std::string line = state_->received.substr(0, end);
-    state_->received.erase(0, end + 1);
+    std::string line = state_->take(end + 1);
+    line.pop_back();
     return line;
   }
-  if (error && error != asio::error::would_block && error != asio::error::try_again) {
-    return failed(error, state_->peer);
-  }
+  if (error) return failed(error, state_->peer);
   if (state_->received.size() > kLongestLine) return fail(ErrorKind::io, "{}: sends no lines", state_->peer);
+  return std::nullopt;
+}
+
+Expected<std::optional<std::string>> Channel::poll_bytes(std::size_t count) {
+  const auto error = state_->receive();
+  if (state_->received.size() >= count) return state_->take(count);
+  if (error) return failed(error, state_->peer);
   return std::nullopt;
 }
 

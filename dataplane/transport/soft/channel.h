@@ -1,5 +1,5 @@
-// A TCP connection between two processes that are about to connect queue pairs: lines of text, and nobody
-// waits for them longer than he wants to.
+// A TCP connection between two processes that are about to connect queue pairs: lines of text, or pieces of
+// an agreed size, and nobody waits for them longer than he wants to.
 #pragma once
 
 #include <memory>
@@ -23,6 +23,9 @@ class Channel {
   Expected<> send(std::string_view line);
   // A whole line if one has arrived; does not wait. Errors: io (the peer is gone, or a line is too long).
   Expected<std::optional<std::string>> poll();
+  // The same without lines. `count` at least 1: all of these bytes, or none yet.
+  Expected<> send_bytes(std::string_view bytes);
+  Expected<std::optional<std::string>> poll_bytes(std::size_t count);
   // "192.0.2.1:40312"
   std::string peer() const;
 

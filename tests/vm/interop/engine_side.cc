@@ -3,6 +3,7 @@
 // usage: interop-engine EAL-ARGUMENTS IP...       IP: addresses that nobody else on the link has
 
 #include <cstdio>
+#include <ctime>
 #include <memory>
 
 #include "dataplane/base/tick_clock.h"
@@ -17,6 +18,7 @@ namespace {
 constexpr std::uint32_t kRegions = 16;
 constexpr std::uint64_t kMemoryAddress = std::uint64_t{7} << 40;
 constexpr std::uint32_t kDepth = 4096;  // requests of a queue pair
+constexpr std::uint32_t kIdleTurns = 100;
 constexpr Duration kResolvePatience = seconds(20);
 constexpr Duration kAskInterval = milliseconds(200);
 
@@ -60,6 +62,7 @@ class EngineSide final : public Side {
   engine::Buffer buffer(std::uint64_t offset, std::uint32_t length) const {
     return {kMemoryAddress + offset, length, key_};
   }
+  void rest();
   Expected<wire::MacAddress> resolve(const wire::IpAddress& address);
 
   TickClock clock_;
@@ -72,6 +75,8 @@ class EngineSide final : public Side {
   engine::MemoryKey key_;
   wire::Qpn qpn_;
   wire::IpAddress own_;
+  std::uint64_t busy_turns_ = 0;
+  std::uint32_t idle_turns_ = 0;
   Address peer_;
 };
 
@@ -163,7 +168,18 @@ Expected<> EngineSide::turn(std::vector<Done>& done) {
     if (completion.has_immediate) one.immediate = completion.immediate;
   }
   worker_.transmit(now);
+  rest();
   return {};
+}
+
+// The emulated machine has two CPUs, and the kernel's side needs them as well.
+void EngineSide::rest() {
+  const std::uint64_t busy = worker_.counters().busy_turns;
+  idle_turns_ = busy == busy_turns_ ? idle_turns_ + 1 : 0;
+  busy_turns_ = busy;
+  if (idle_turns_ < kIdleTurns) return;
+  const timespec moment{.tv_nsec = 50'000};
+  nanosleep(&moment, nullptr);
 }
 
 std::map<std::string, std::uint64_t> EngineSide::counters() {

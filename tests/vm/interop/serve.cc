@@ -140,6 +140,7 @@ void Server::take(const Done& done) {
 std::optional<Reply> Server::start(const Command& command) {
   Reply reply;
   Expected<> result;
+  if (waiting_ && command.kind != Command::Kind::counters) return Reply{.error = "busy"};
   switch (command.kind) {
     case Command::Kind::open: {
       status_ = "success";
@@ -223,9 +224,8 @@ int Server::run() {
     }
     for (const Done& one : done) take(one);
     std::optional<Reply> reply;
-    if (waiting_) {
-      reply = advance();
-    } else if (turn % kLookInterval == 0) {
+    if (waiting_) reply = advance();
+    if (!reply && turn % kLookInterval == 0) {
       if (const auto line = poll_line()) {
         const auto command = parse_command(*line);
         reply = command ? start(*command) : Reply{.error = command.error().text()};

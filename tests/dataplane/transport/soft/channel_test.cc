@@ -43,6 +43,18 @@ TEST(Channel, LinesArriveWholeAndInOrder) {
   EXPECT_EQ(until([&] { return pair.server.poll(); })->value(), std::string(10'000, 'x'));
 }
 
+TEST(Channel, PiecesArriveWholeWhateverIsInThem) {
+  using namespace std::string_literals;
+  Pair pair = connected();
+  ASSERT_TRUE(pair.client.send_bytes("6.06\0\n"s));
+  EXPECT_EQ(until([&] { return pair.server.poll_bytes(5); })->value(), "6.06\0"s);
+  const auto too_few = pair.server.poll_bytes(2);
+  ASSERT_TRUE(too_few);
+  EXPECT_EQ(*too_few, std::nullopt);
+  ASSERT_TRUE(pair.client.send_bytes("x"));
+  EXPECT_EQ(until([&] { return pair.server.poll_bytes(2); })->value(), "\nx");
+}
+
 TEST(Channel, BothWays) {
   Pair pair = connected();
   ASSERT_TRUE(pair.server.send("welcome"));
