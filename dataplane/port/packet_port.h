@@ -97,7 +97,7 @@ struct PortCounters {
 };
 
 template <class P>
-concept PacketPort = requires(P port, const P& constant, Instant now, std::span<ReceivedFrame> in,
+concept PacketPort = requires(P& port, const P& constant, Instant now, std::span<ReceivedFrame> in,
                               std::span<const ReceivedFrame> done, std::span<TransmitBuffer> out,
                               std::span<const TransmitBuffer> filled) {
   // Up to in.size() frames, oldest first; how many.
