@@ -31,7 +31,7 @@ std::optional<DropReason> mismatch(const QueuePair& pair, const wire::RocePacket
   return std::nullopt;
 }
 
-void on_congestion(EndpointState& state, std::uint32_t row, Instant now, const wire::RocePacket& packet) {
+void on_congestion(EndpointState& state, std::uint32_t row, Instant now) {
   dcqcn::NotificationPoint& notification = *state.pairs[row].notification;
   ++state.statistics.rx_ce_packets;
   if (notification.on_packet(now, true)) {
@@ -57,7 +57,7 @@ void on_frame(EndpointState& state, Instant now, const Inbound& in) {
   if (const auto reason = mismatch(pair, packet)) return state.statistics.drop(*reason);
   if (pair.service == wire::Service::ud) return receive_datagram(state, row, in);
   if (packet.opcode->service == wire::Service::cnp) return on_cnp(state, row, now);
-  if (packet.tos.ecn() == Ecn::ce) on_congestion(state, row, now, packet);
+  if (packet.tos.ecn() == Ecn::ce) on_congestion(state, row, now);
   if (pair.service == wire::Service::uc) return receive_unreliable(state, row, in);
   if (packet.opcode->is_request()) return Responder(state).on_request(row, in);
   return Requester(state).on_response(row, now, in);

@@ -8,7 +8,9 @@
 namespace rocetune::engine {
 
 void HostMemory::on_region(MemoryKey region, std::uint64_t location, std::uint64_t) {
-  bases_[region.row()] = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(location));
+  // A location is an address here: location_of() made it.
+  const auto address = static_cast<std::uintptr_t>(location);
+  bases_[region.row()] = reinterpret_cast<std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 
 void HostMemory::place(std::span<const Placement> placements) {

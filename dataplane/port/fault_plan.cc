@@ -58,7 +58,7 @@ Complaint assign(T& place, const Parsed<T>& value) {
 Complaint set_reorder(FaultPlan& plan, std::string_view value) {
   constexpr std::string_view kAllowed = "WHEN:FRAMES with 1 to 256 frames";
   std::string_view rest = value;
-  if (const Complaint complaint = assign(plan.reorder, parse_fault_when(cut(rest, ':')))) return complaint;
+  if (Complaint complaint = assign(plan.reorder, parse_fault_when(cut(rest, ':')))) return complaint;
   const auto frames = parse_count(rest);
   if (!frames || *frames < 1 || *frames > kMaxReorder)
     return UnitError{std::string(value), std::string(kAllowed)};
@@ -68,7 +68,7 @@ Complaint set_reorder(FaultPlan& plan, std::string_view value) {
 
 Complaint set_delay(FaultPlan& plan, std::string_view value) {
   std::string_view rest = value;
-  if (const Complaint complaint = assign(plan.delay, parse_fault_when(cut(rest, ':')))) return complaint;
+  if (Complaint complaint = assign(plan.delay, parse_fault_when(cut(rest, ':')))) return complaint;
   const auto time = parse_duration(rest);
   if (!time) return UnitError{std::string(value), "WHEN:TIME, " + time.error().allowed};
   if (*time <= Duration(0) || *time > kMaxDelay)

@@ -5,7 +5,7 @@
 namespace rocetune::tap {
 namespace {
 
-using namespace wire;
+using namespace wire;  // NOLINT(google-build-using-namespace): all it speaks of is of the wire
 
 constexpr int kMaxWrappings = 4;
 

@@ -7,7 +7,7 @@
 namespace rocetune::tap {
 namespace {
 
-using namespace wire;
+using namespace wire;  // NOLINT(google-build-using-namespace): all it speaks of is of the wire
 
 constexpr BitRate kAssumedSpeed = gigabits_per_second(100);
 constexpr std::array<std::string_view, 5> kWrappings{"vxlan", "gre", "erspan1", "erspan2", "erspan3"};

@@ -52,7 +52,7 @@ Observed<DeviceFacts> read_facts(ibv_device& device) {
   return facts;
 }
 
-class VerbsModule : public VerbsPart {
+class VerbsModule final : public VerbsPart {
  public:
   Expected<std::vector<Device>> devices() override {
     int count = 0;

@@ -84,10 +84,12 @@ consteval std::uint32_t power_of_x(int n) {
 // products of reflected numbers come out one bit short, hence the shift. See Gopal et al., "Fast CRC
 // Computation for Generic Polynomials Using PCLMULQDQ Instruction", Intel 2009.
 consteval long long fold_low(int bits) {
-  return static_cast<long long>(std::uint64_t{power_of_x(bits + 32)} << 1);
+  const std::uint64_t power = power_of_x(bits + 32);
+  return static_cast<long long>(power << 1);
 }
 consteval long long fold_high(int bits) {
-  return static_cast<long long>(std::uint64_t{power_of_x(bits - 32)} << 1);
+  const std::uint64_t power = power_of_x(bits - 32);
+  return static_cast<long long>(power << 1);
 }
 // Quotient of x^64 by P, reflected: for Barrett's reduction.
 consteval std::uint64_t barrett_quotient() {
@@ -242,14 +244,14 @@ bool has_vpclmul() {
 #endif
 
 std::span<const Crc32Method> methods() {
-  static const std::array list {
+  static const std::array kMethods {
     Crc32Method{"tables", true, &by_tables, &copy_by_tables},
 #if defined(__x86_64__)
         Crc32Method{"pclmulqdq", has_pclmul(), &by_pclmul, &copy_by_pclmul},
         Crc32Method{"vpclmulqdq", has_vpclmul(), &by_vpclmul, &copy_by_vpclmul},
 #endif
   };
-  return list;
+  return kMethods;
 }
 
 const Crc32Method& best_method() {

@@ -113,7 +113,7 @@ constexpr std::array<OpcodeInfo, 256> make_table() {
 }
 }  // namespace
 
-constinit const std::array<OpcodeInfo, 256> opcode_table = make_table();
+constinit const std::array<OpcodeInfo, 256> kOpcodeTable = make_table();
 
 std::string_view to_text(Service service) {
   constexpr std::array<std::string_view, 6> names{"RC", "UC", "RD", "UD", "CNP", "XRC"};

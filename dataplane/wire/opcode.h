@@ -77,8 +77,8 @@ constexpr std::uint8_t kRcSendFirst = 0x00, kRcSendMiddle = 0x01, kRcSendLast = 
 }  // namespace opcode
 
 // One row for each of the 256 values.
-extern const std::array<OpcodeInfo, 256> opcode_table;
-inline const OpcodeInfo& info_of(std::uint8_t opcode) { return opcode_table[opcode]; }
+extern const std::array<OpcodeInfo, 256> kOpcodeTable;
+inline const OpcodeInfo& info_of(std::uint8_t opcode) { return kOpcodeTable[opcode]; }
 // Size in bytes of one extended header.
 std::size_t size_of(Extended header);
 

@@ -88,7 +88,7 @@ std::vector<std::string> environment_arguments(const std::vector<std::string>& g
     all.push_back("--lcores=0@(" + cpus + ")");
   if (says({"--no-huge"}) && !says({"-m", "--socket-mem"})) all.insert(all.end(), {"-m", "512"});
   if (!says({"--file-prefix", "--in-memory", "--proc-type"})) all.push_back("--file-prefix=" + unique);
-  if (!says({"--telemetry", "--no-telemetry"})) all.push_back("--no-telemetry");
+  if (!says({"--telemetry", "--no-telemetry"})) all.emplace_back("--no-telemetry");
   all.insert(all.end(), given.begin(), given.end());
   return all;
 }

@@ -201,10 +201,10 @@ Expected<> EthdevPort::start(const PortRequest& request, const rte_eth_dev_info&
   if (const int status = rte_eth_dev_configure(id_, count, count, &wanted)) {
     return refused(status, capabilities_.name, fmt::format("{} queues", count));
   }
-  if (const auto raised = raise_mtu(id_, capabilities_.name, request); !raised) return raised;
+  if (auto raised = raise_mtu(id_, capabilities_.name, request); !raised) return raised;
   rte_eth_dev_adjust_nb_rx_tx_desc(id_, &receive_ring_, &transmit_ring_);
   for (std::uint16_t index = 0; index < count; ++index) {
-    if (const auto added = add_queue(index, info); !added) return added;
+    if (auto added = add_queue(index, info); !added) return added;
   }
   const bool is_client = is_memif_client(request.eal_arguments, capabilities_.name);
   if (const int status = is_client ? start_memif_client(id_) : rte_eth_dev_start(id_)) {

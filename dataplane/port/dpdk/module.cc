@@ -21,7 +21,7 @@ Requirement cpu_requirement() {
           .evidence = supported ? "all there" : "DPDK says that this CPU lacks some"};
 }
 
-class DpdkModule : public DpdkPart {
+class DpdkModule final : public DpdkPart {
  public:
   DpdkFacts facts(const std::string& root) override {
     const RootedPath host(root);
