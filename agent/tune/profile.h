@@ -26,8 +26,8 @@ struct ClassSpec {
 };
 
 enum class BufferPolicy {
-  keep,      // never touched
-  driver,    // the driver's own arrangement, unless someone made one and it is below the headroom
+  keep,    // never touched
+  driver,  // the driver's own arrangement, unless someone made one and it is below the headroom
   by_size  // "explicit": always set
 };
 

@@ -42,7 +42,8 @@ pattern::Party party_of(const BenchCommand& command, dpdk::Port& port, const Tic
       .line_rate = command.line_rate.value_or(capabilities.link_speed.value_or(kAssumedLineRate)),
       .controller = command.controller,
       .faults = command.faults,
-      .shards = command.plan.shards};
+      .shards = command.plan.shards,
+      .hand_off = command.plan.shards > 1 ? &hand_off : nullptr};
   party.clock = &clock;
   party.dscp = command.dscp;
   party.ack_timeout = static_cast<std::uint8_t>(command.ack_timeout);

@@ -20,7 +20,7 @@ void add_change_options(CLI::App& app, ChangeOptions& out) {
 // A text with a unit. "none" is allowed where the value is optional.
 template <class T, class Parse>
 void add_quantity(CLI::App& app, const std::string& flag, T& out, const std::string& help, const Parse& parse,
-                  std::optional<std::string> none = {}) {
+                  const std::optional<std::string>& none = {}) {
   app.add_option_function<std::string>(
       flag,
       [&out, flag, parse, none](const std::string& text) {

@@ -101,7 +101,7 @@ std::string role_text(host::PortRole role) {
 
 std::string pcie_text(const Port& port) {
   if (!port.pci_address) return "";
-  const std::string where =
+  std::string where =
       fmt::format("{}{}{}", *port.pci_address, port.pci_id ? fmt::format(" ({})", *port.pci_id) : "",
                   port.numa_node ? fmt::format(", NUMA {}", *port.numa_node) : "");
   if (!port.pcie) return where;

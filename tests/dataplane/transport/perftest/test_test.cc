@@ -11,7 +11,8 @@ TEST(Test, WhoAsksAndWhoReceives) {
     return std::pair{options.asks(), options.receives()};
   };
   using Roles = std::pair<bool, bool>;
-  for (const perftest::Test test : {perftest::Test::write_bw, perftest::Test::read_bw, perftest::Test::read_lat}) {
+  for (const perftest::Test test :
+       {perftest::Test::write_bw, perftest::Test::read_bw, perftest::Test::read_lat}) {
     EXPECT_EQ(roles(test, "peer"), Roles(true, false)) << enum_name(test);
     EXPECT_EQ(roles(test, ""), Roles(false, false)) << enum_name(test);
   }
