@@ -68,7 +68,7 @@ Expected<> Client::set_up() {
   Message hello{.kind = MessageKind::hello, .gid = to_text(party_.options.address), .plan = plan_};
   for (const auto& shard : shards_) hello.shards.push_back(offer_of(*shard, 0, plan_.queue_pairs));
   if (auto sent = send(hello); !sent) return sent;
-  const auto turn = [&] { return idle_turn(*shards_.front()); };
+  const auto turn = [&] { return idle_turn(shards_); };
   const auto offer = wait_for(channel_, MessageKind::offer, party_, kAnswerPatience, turn);
   if (!offer) return tl::unexpected(offer.error());
   if (offer->shards.size() != shards_.size()) {
@@ -77,7 +77,7 @@ Expected<> Client::set_up() {
   }
   const auto gid = gid_of(*offer, channel_.peer());
   if (!gid) return tl::unexpected(gid.error());
-  const auto mac = resolve(*shards_.front(), *gid, party_);
+  const auto mac = resolve(shards_, *gid, party_);
   if (!mac) return tl::unexpected(mac.error());
   for (std::size_t i = 0; i < shards_.size(); ++i) {
     const ShardOffer& peer = offer->shards[i];

@@ -45,25 +45,36 @@ Expected<> idle_turn(Shard& shard) {
   return {};
 }
 
-Expected<wire::MacAddress> resolve(Shard& shard, const wire::IpAddress& address, const Party& party) {
+Expected<> idle_turn(Shards shards) {
+  for (const auto& shard : shards) (void)idle_turn(*shard);
+  return {};
+}
+
+Expected<wire::MacAddress> resolve(Shards shards, const wire::IpAddress& address, const Party& party) {
   const wire::IpAddress hop = party.gateway.value_or(address);
   const Instant start = party.clock->now();
   Instant next_ask = start;
   for (;;) {
     const Instant now = party.clock->now();
     if (now >= next_ask) {
-      (void)shard.driver().ask(hop);  // a link that is not up yet takes nothing: ask again
+      // A link that is not up yet takes nothing: ask again. Each asks, as each believes only what it asked
+      // for.
+      for (const auto& shard : shards) (void)shard->driver().ask(hop);
       next_ask = now + kAskInterval;
     }
-    (void)idle_turn(shard);
-    if (const auto mac = shard.neighbours().find(hop)) return *mac;
+    (void)idle_turn(shards);
+    for (const auto& shard : shards) {
+      if (const auto mac = shard->neighbours().find(hop)) return *mac;
+    }
     if (party.stop()) return fail(ErrorKind::io, "interrupted");
     if (now - start > kResolvePatience) {
+      std::uint64_t came = 0;
+      for (const auto& shard : shards) came += shard->driver().counters().neighbour_frames;
       return fail(
           ErrorKind::io,
           "{}: nobody answers for it within {} ({} frames of ARP and ND came in); is the link up on both "
           "sides?",
-          to_text(hop), to_text(kResolvePatience), shard.driver().counters().neighbour_frames);
+          to_text(hop), to_text(kResolvePatience), came);
     }
   }
 }

@@ -2,6 +2,9 @@
 // queue pairs.
 #pragma once
 
+#include <memory>
+#include <span>
+
 #include "dataplane/transport/pattern/message.h"
 #include "dataplane/transport/pattern/session.h"
 #include "dataplane/transport/soft/channel.h"
@@ -18,10 +21,16 @@ constexpr Duration kResolvePatience = seconds(10);
 Expected<Message> wait_for(soft::Channel& channel, MessageKind kind, const Party& party, Duration patience,
                            const std::function<Expected<>()>& turn);
 
-// One turn of a shard that has nothing to do yet.
-Expected<> idle_turn(Shard& shard);
+// All shards of a process, before their cores run.
+using Shards = std::span<const std::unique_ptr<Shard>>;
 
-Expected<wire::MacAddress> resolve(Shard& shard, const wire::IpAddress& address, const Party& party);
+// One turn of a shard that has nothing to do yet; of each of them.
+Expected<> idle_turn(Shard& shard);
+Expected<> idle_turn(Shards shards);
+
+// The MAC of who has the address, or of the gateway. A NIC may put the answer into any queue: all are read.
+// Error: io, nobody answers within kResolvePatience, or stop.
+Expected<wire::MacAddress> resolve(Shards shards, const wire::IpAddress& address, const Party& party);
 
 // The offer of `count` queue pairs from `first` on.
 ShardOffer offer_of(const Shard& shard, std::uint32_t first, std::uint32_t count);

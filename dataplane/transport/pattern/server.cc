@@ -96,7 +96,7 @@ Expected<> Server::connect(std::uint32_t number) {
   const std::string peer = clients_[number].channel.peer();
   const auto gid = gid_of(hello, peer);
   if (!gid) return tl::unexpected(gid.error());
-  const auto mac = resolve(*shards_.front(), *gid, party_);
+  const auto mac = resolve(shards_, *gid, party_);
   if (!mac) return tl::unexpected(mac.error());
   for (std::size_t i = 0; i < shards_.size(); ++i) {
     if (hello.shards[i].pairs.size() != plan_.queue_pairs) {

@@ -120,7 +120,7 @@ Expected<> Session::connect() {
     return fail(ErrorKind::bad_input, "{}: its GID is {} and ours {}: both must be IPv4 or both IPv6 (-x)",
                 channel_.peer(), to_text(peer_.gid), to_text(mine_.gid));
   }
-  const auto mac = pattern::resolve(*shard_, peer_.gid, party_);
+  const auto mac = pattern::resolve({&shard_, 1}, peer_.gid, party_);
   if (!mac) return tl::unexpected(mac.error());
   const pattern::ShardOffer offer{.pairs = {{peer_.qpn, peer_.psn}}};
   if (auto connected = pattern::connect_pairs(*shard_, 0, offer, peer_.gid, *mac, party_, plan); !connected)
