@@ -7,13 +7,12 @@
 namespace rocetune {
 namespace {
 
-constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 constexpr std::int64_t kCalibrationNs = 20'000'000;
 
 std::int64_t monotonic_ns() {
   timespec time{};
   ROCETUNE_ASSERT(::clock_gettime(CLOCK_MONOTONIC, &time) == 0);
-  return std::int64_t{time.tv_sec} * kNsPerSecond + time.tv_nsec;
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
 // "Invariant TSC": CPUID leaf 0x80000007, EDX bit 8 (Intel SDM vol. 3, 18.17.1; AMD APM vol. 3, E.4.6).
