@@ -24,17 +24,13 @@ std::string names_line(std::size_t number, const NameList& list) {
 }
 
 void write_block(JsonWriter& out, const Observed<Block>& block, std::size_t names) {
+  if (!block) return to_json(out, block.error());
   out.begin_object();
-  if (!block) {
-    out.member("unavailable", enum_name(block.error().kind)).member("why", block.error().why);
-  } else {
-    out.member("names", std::uint64_t{names});
-    out.member("at_ps", block->at.since_origin().count());
-    if (!block->resolution.is_zero()) out.member("resolution_ps", block->resolution.count());
-    out.key("values").begin_array();
-    for (const std::uint64_t value : block->values) out.value(value);
-    out.end_array();
-  }
+  out.member("names", std::uint64_t{names});
+  out.member("at_ps", block->at.since_origin().count());
+  if (!block->resolution.is_zero()) out.member("resolution_ps", block->resolution.count());
+  out.key("values");
+  to_json(out, block->values);
   out.end_object();
 }
 
@@ -57,11 +53,9 @@ using Names = std::map<std::uint64_t, std::shared_ptr<const NameList>>;
 
 Expected<Observed<Block>> read_block(const Json& json, const JsonPath& path, const Names& names) {
   if (json_member(json, "unavailable") != nullptr) {
-    const auto kind = required<Unavailable::Kind>(json, "unavailable", path);
-    if (!kind) return tl::unexpected(kind.error());
-    const auto why = or_default<std::string>(json, "why", path);
-    if (!why) return tl::unexpected(why.error());
-    return Observed<Block>(tl::unexpected(Unavailable{*kind, *why}));
+    auto reason = from_json<Unavailable>(json, path);
+    if (!reason) return tl::unexpected(reason.error());
+    return Observed<Block>(tl::unexpected(std::move(*reason)));
   }
   const auto number = required<std::uint64_t>(json, "names", path);
   if (!number) return tl::unexpected(number.error());

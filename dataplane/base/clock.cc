@@ -9,12 +9,6 @@ namespace {
 
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
-std::int64_t reading_ns(clockid_t clock) {
-  timespec time{};
-  ROCETUNE_ASSERT(::clock_gettime(clock, &time) == 0);
-  return std::int64_t{time.tv_sec} * kNsPerSecond + time.tv_nsec;
-}
-
 // The origin keeps instants small: picoseconds since boot would leave the range after 106 days of uptime.
 std::int64_t origin_ns() {
   static const std::int64_t kOrigin = reading_ns(CLOCK_MONOTONIC);
@@ -22,6 +16,12 @@ std::int64_t origin_ns() {
 }
 
 }  // namespace
+
+std::int64_t reading_ns(clockid_t clock) {
+  timespec time{};
+  ROCETUNE_ASSERT(::clock_gettime(clock, &time) == 0);
+  return std::int64_t{time.tv_sec} * kNsPerSecond + time.tv_nsec;
+}
 
 Instant SystemClock::now() const {
   const std::int64_t origin = origin_ns();  // before the reading, or the first one would be negative

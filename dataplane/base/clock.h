@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 #include <string>
 
 #include "congestion/units.h"
@@ -20,6 +21,9 @@ class Clock {
   virtual void sleep_until(Instant when) = 0;
   void sleep_for(Duration span) { sleep_until(now() + span); }
 };
+
+// One of the kernel's clocks (clock_gettime(2)). Unit: nanoseconds.
+std::int64_t reading_ns(clockid_t clock);
 
 // CLOCK_MONOTONIC and CLOCK_REALTIME (clock_gettime(2)).
 class SystemClock final : public Clock {

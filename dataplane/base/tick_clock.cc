@@ -2,18 +2,12 @@
 
 #include <cpuid.h>
 
-#include <ctime>
+#include "dataplane/base/clock.h"
 
 namespace rocetune {
 namespace {
 
 constexpr std::int64_t kCalibrationNs = 20'000'000;
-
-std::int64_t monotonic_ns() {
-  timespec time{};
-  ROCETUNE_ASSERT(::clock_gettime(CLOCK_MONOTONIC, &time) == 0);
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
 
 // "Invariant TSC": CPUID leaf 0x80000007, EDX bit 8 (Intel SDM vol. 3, 18.17.1; AMD APM vol. 3, E.4.6).
 bool counter_is_steady() {
@@ -32,7 +26,7 @@ Moment moment() {
   std::uint64_t least = UINT64_MAX;
   for (int i = 0; i < 16; ++i) {
     const std::uint64_t before = __builtin_ia32_rdtsc();
-    const std::int64_t ns = monotonic_ns();
+    const std::int64_t ns = reading_ns(CLOCK_MONOTONIC);
     const std::uint64_t after = __builtin_ia32_rdtsc();
     if (after - before >= least) continue;
     least = after - before;
@@ -43,10 +37,10 @@ Moment moment() {
 
 }  // namespace
 
-TickClock::TickClock() : origin_ns_(monotonic_ns()), is_steady_(counter_is_steady()) {
+TickClock::TickClock() : origin_ns_(reading_ns(CLOCK_MONOTONIC)), is_steady_(counter_is_steady()) {
   if (!is_steady_) return;
   const Moment start = moment();
-  while (monotonic_ns() - start.ns < kCalibrationNs) {
+  while (reading_ns(CLOCK_MONOTONIC) - start.ns < kCalibrationNs) {
   }
   const Moment end = moment();
   const auto picoseconds = static_cast<UnsignedWide>(end.ns - start.ns) * 1000;
@@ -54,6 +48,6 @@ TickClock::TickClock() : origin_ns_(monotonic_ns()), is_steady_(counter_is_stead
   origin_ = start.ticks;
 }
 
-Instant TickClock::slow_now() const { return Instant(nanoseconds(monotonic_ns() - origin_ns_)); }
+Instant TickClock::slow_now() const { return Instant(nanoseconds(reading_ns(CLOCK_MONOTONIC) - origin_ns_)); }
 
 }  // namespace rocetune

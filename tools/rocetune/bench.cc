@@ -76,12 +76,6 @@ Expected<> check(const BenchCommand& command) {
   return command.listen.empty() ? pattern::check(command.plan) : Expected<>();
 }
 
-ExitCode print_report(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size()) return ExitCode::fine;
-  say("standard output: " + errno_text(errno));
-  return ExitCode::failed_undone;
-}
-
 // The port's name as reports show it.
 std::string shown(const port::Capabilities& capabilities) {
   return fmt::format("{} ({})", capabilities.name, capabilities.driver);
@@ -96,9 +90,10 @@ ExitCode run_perftest(const BenchCommand& command, dpdk::Port& port, const patte
   if (result) result->port = shown(port.queue(0).capabilities());
   port.close();
   if (!result) return exit_code_of(result.error());
-  return print_report(command.json ? perftest::json_report(*result)
-                                   : perftest::text_report(*result, TextTable::Look::for_stream(
-                                                                        STDOUT_FILENO, command.colour)));
+  return print_report(
+      "bench", command.json ? perftest::json_report(*result)
+                            : perftest::text_report(
+                                  *result, TextTable::Look::for_stream(STDOUT_FILENO, command.colour)));
 }
 
 }  // namespace
@@ -124,7 +119,7 @@ ExitCode run_bench(const BenchCommand& command) {
       command.json
           ? pattern::json_report(*result)
           : pattern::text_report(*result, TextTable::Look::for_stream(STDOUT_FILENO, command.colour));
-  if (const ExitCode code = print_report(text); code != ExitCode::fine) return code;
+  if (const ExitCode code = print_report("bench", text); code != ExitCode::fine) return code;
   for (const pattern::Row& row : result->rows) {
     if (!row.content_is_right) return ExitCode::failed_undone;
   }

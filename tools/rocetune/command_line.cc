@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <vector>
 
@@ -80,6 +81,12 @@ ExitCode run(int argc, const char* const* argv) {
 void print(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
+}
+
+ExitCode print_report(std::string_view command, std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size()) return ExitCode::fine;
+  fmt::print(stderr, "rocetune {}: standard output: {}\n", command, errno_text(errno));
+  return ExitCode::failed_undone;
 }
 
 void complain(std::string_view text) { fmt::print(stderr, "rocetune: {}\n", text); }

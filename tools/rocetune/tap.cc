@@ -54,11 +54,7 @@ ExitCode run_tap(const TapCommand& command) {
       command.json
           ? tap::json_report(*facts, source)
           : tap::text_report(*facts, source, TextTable::Look::for_stream(STDOUT_FILENO, command.colour));
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
-    fmt::print(stderr, "rocetune tap: standard output: {}\n", errno_text(errno));
-    return ExitCode::failed_undone;
-  }
-  return ExitCode::fine;
+  return print_report("tap", text);
 }
 
 }  // namespace rocetune::cli

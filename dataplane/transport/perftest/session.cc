@@ -14,6 +14,11 @@ constexpr std::uint32_t kPage = 4096;  // what perftest assumes of a buffer and 
 constexpr std::uint32_t kCacheLine = 64;
 constexpr std::uint32_t kReads = 16;  // outstanding, either way: ConnectParameters' default
 
+// Some turns between two looks at a socket, which cost more.
+void turn_for_a_while(pattern::Shard& shard) {
+  for (int i = 0; i < 64; ++i) (void)pattern::idle_turn(shard);
+}
+
 class Session {
  public:
   Session(const pattern::Party& party, const Options& options, std::unique_ptr<pattern::Shard> shard,
@@ -184,7 +189,7 @@ Expected<> Session::say_farewell() {
 void Session::linger() {
   const Instant end = party_.clock->now() + kLinger;
   while (party_.clock->now() < end && !party_.stop()) {
-    for (int i = 0; i < 64; ++i) (void)pattern::idle_turn(*shard_);
+    turn_for_a_while(*shard_);
     const auto word = channel_.poll_bytes(kFarewell.size());
     if (!word || *word) return;  // closed, or about to
   }
@@ -217,7 +222,7 @@ Expected<soft::Channel> wait_for_client(const pattern::Party& party, pattern::Sh
   if (!listener) return tl::unexpected(listener.error());
   started();
   for (;;) {
-    for (int i = 0; i < 64; ++i) (void)pattern::idle_turn(shard);
+    turn_for_a_while(shard);
     auto channel = listener->poll();
     if (!channel) return tl::unexpected(channel.error());
     if (*channel) return std::move(**channel);
