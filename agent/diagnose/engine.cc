@@ -72,21 +72,39 @@ bool is_wanted(const Facts& facts, const host::Port& port) {
 }
 
 HostFacts host_facts(const Facts& facts, Report& report) {
-  HostFacts out{facts.host, facts.policy, facts.declared, {}};
-  for (const host::Port& port : facts.host.ports) {
+  HostFacts out{*facts.host, facts.policy, facts.declared, {}};
+  for (const host::Port& port : facts.host->ports) {
     if (!is_wanted(facts, port)) {
       report.skipped.push_back({port.name, "not asked for"});
       continue;
     }
-    if (facts.only_ports.empty() && !carries_rdma(facts.host, port)) {
+    if (facts.only_ports.empty() && !carries_rdma(*facts.host, port)) {
       report.skipped.push_back({port.name, "no RDMA device: not a RoCE port"});
       continue;
     }
-    out.ports.push_back({facts.host, port, facts.policy, facts.policy.traits_of(port.nic), facts.declared,
+    out.ports.push_back({*facts.host, port, facts.policy, facts.policy.traits_of(port.nic), facts.declared,
                          class_of(port, facts.declared, facts.policy.plan),
                          facts.interval == nullptr ? nullptr : facts.interval->find_port(port.name)});
   }
   return out;
+}
+
+// The class of all its ports, if they have the same.
+std::optional<RoceClass> common_class(const HostFacts& facts) {
+  std::optional<RoceClass> out;
+  for (const PortFacts& port : facts.ports) {
+    if (!port.roce_class) continue;
+    if (out && (out->priority != port.roce_class->priority || out->dscp != port.roce_class->dscp))
+      return std::nullopt;
+    out = port.roce_class;
+  }
+  return out;
+}
+
+std::string summary_of(const Capture& capture) {
+  return fmt::format("{}: {} frames in {:.3g} s, {} RoCE packets in {} flows", capture.file,
+                     capture.facts.frames, capture.facts.duration_s, capture.facts.roce_packets,
+                     capture.facts.data_flows);
 }
 
 }  // namespace
@@ -129,18 +147,30 @@ std::string why_no_traffic_verdict(const PortFacts& facts, bool idle_too) {
 
 Report diagnose(const Facts& facts, std::span<const Rule* const> rules) {
   Report report;
-  report.host = facts.host.name;
-  const HostFacts all = host_facts(facts, report);
-  for (const PortFacts& port : all.ports) {
-    report.classes.push_back(fmt::format(
-        "{}: {}", port.port.name, port.roce_class ? to_text(*port.roce_class) : "no RoCE class is set up"));
-  }
-  for (const Rule* rule : rules) {
-    if (rule->scope() == Scope::host) {
-      record(report, *rule, kHostSubject, std::get<JudgeHost>(rule->judge)(all));
-      continue;
+  std::optional<HostFacts> all;
+  if (facts.host != nullptr) all.emplace(host_facts(facts, report));
+  if (all) {
+    report.host = all->host.name;
+    for (const PortFacts& port : all->ports) {
+      report.classes.push_back(fmt::format(
+          "{}: {}", port.port.name, port.roce_class ? to_text(*port.roce_class) : "no RoCE class is set up"));
     }
-    for (const PortFacts& port : all.ports) record(report, *rule, port.port.name, judge(*rule, port));
+  }
+  const std::optional<RoceClass> roce_class = all ? common_class(*all) : std::nullopt;
+  for (const Capture& capture : facts.captures) report.captures.push_back(summary_of(capture));
+  for (const Rule* rule : rules) {
+    if (rule->scope() == Scope::capture) {
+      for (const Capture& capture : facts.captures) {
+        record(report, *rule, capture.file,
+               std::get<JudgeCapture>(rule->judge)({capture, facts.policy, facts.declared, roce_class}));
+      }
+    } else if (!all) {
+      record(report, *rule, kHostSubject, Outcome::not_checked("there is no host among the inputs"));
+    } else if (rule->scope() == Scope::host) {
+      record(report, *rule, kHostSubject, std::get<JudgeHost>(rule->judge)(*all));
+    } else {
+      for (const PortFacts& port : all->ports) record(report, *rule, port.port.name, judge(*rule, port));
+    }
   }
   std::stable_sort(report.findings.begin(), report.findings.end(),
                    [](const Finding& a, const Finding& b) { return a.severity > b.severity; });

@@ -6,8 +6,9 @@
 
 namespace rocetune::diagnose {
 
-// Judges every RoCE port of the host and the host as a whole. A port without an RDMA device is skipped,
-// unless it was asked for by name. Names in only_ports must exist in the host.
+// Judges every RoCE port of the host, the host as a whole, and every capture. A port without an RDMA device
+// is skipped, unless it was asked for by name. Names in only_ports must exist in the host. Without a host
+// every rule about one is not checked.
 Report diagnose(const Facts& facts);
 
 // The same with another table, for tests.

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,16 +13,24 @@
 #include "agent/diagnose/policy.h"
 #include "agent/diagnose/roce_class.h"
 #include "agent/host/model.h"
+#include "dataplane/tap/facts.h"
 
 namespace rocetune::diagnose {
 
+// What was captured on a wire.
+struct Capture {
+  std::string file;  // without its directory
+  tap::TapFacts facts;
+};
+
 // Everything a diagnosis starts from.
 struct Facts {
-  const host::Host& host;
+  const host::Host* host;                        // nothing: there are only captures
   const counters::Interval* interval = nullptr;  // nothing: no counters were sampled
   Intent declared;
   const Policy& policy;
   std::vector<std::string> only_ports;  // empty: every RoCE port
+  std::span<const Capture> captures;
 };
 
 // One port of it.
@@ -43,6 +52,14 @@ struct HostFacts {
   const Policy& policy;
   const Intent& declared;
   std::vector<PortFacts> ports;
+};
+
+// One capture.
+struct CaptureFacts {
+  const Capture& capture;
+  const Policy& policy;
+  const Intent& declared;
+  std::optional<RoceClass> roce_class;  // of the host; nothing without one, or if its ports differ
 };
 
 // ---- evidence ----

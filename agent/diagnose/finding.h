@@ -51,7 +51,7 @@ struct Fix {
 struct Finding {
   std::string rule;  // an id of docs/rules.md
   Severity severity = Severity::warning;
-  std::string subject;  // "eth0", "eth0 priority 3", "host"
+  std::string subject;  // "eth0", "eth0 priority 3", "host", "receiver.pcap priority 3"
   std::vector<Evidence> evidence;
   std::string cause;  // one sentence
   Fix fix;
@@ -103,9 +103,10 @@ class Outcome {
 };
 
 struct Report {
-  std::string host;
-  std::vector<std::string> classes;  // one line per port: which RoCE class it was judged against, and why
-  std::vector<Finding> findings;     // worst first; within a severity in the order of causes
+  std::string host;                   // empty without one, or if it has no name
+  std::vector<std::string> classes;   // one line per port: which RoCE class it was judged against, and why
+  std::vector<std::string> captures;  // one line each: what is in it
+  std::vector<Finding> findings;      // worst first; within a severity in the order of causes
   std::vector<NotChecked> not_checked;
   std::vector<Passed> passed;
   std::vector<Skipped> skipped;

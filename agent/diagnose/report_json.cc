@@ -124,6 +124,8 @@ std::string to_json_text(const Report& report, const std::vector<Input>& inputs,
   out.end_array();
   out.key("classes");
   to_json(out, report.classes);
+  out.key("captures");
+  to_json(out, report.captures);
   out.key("findings").begin_array();
   for (const Finding& finding : report.findings) write(out, finding);
   out.end_array();

@@ -106,6 +106,9 @@ std::string joined(const std::vector<std::string>& parts) {
   return out;
 }
 
+// More rules with one reason are counted, not named.
+constexpr std::size_t kMostNamed = 30;
+
 // One line per reason: which rules, on what.
 void write_not_checked(Writer& out, const Report& report) {
   if (report.not_checked.empty()) return;
@@ -127,7 +130,9 @@ void write_not_checked(Writer& out, const Report& report) {
   out.line();
   out.heading(fmt::format("NOT CHECKED ({})", report.not_checked.size()), Paint::faint);
   for (const Group& group : groups) {
-    out.words(2, fmt::format("{} ({}): {}", joined(group.rules), joined(group.subjects), group.reason));
+    const std::string rules =
+        group.rules.size() > kMostNamed ? fmt::format("{} rules", group.rules.size()) : joined(group.rules);
+    out.words(2, fmt::format("{} ({}): {}", rules, joined(group.subjects), group.reason));
   }
 }
 
@@ -157,10 +162,15 @@ bool may_hide_refusals(const Report& report) {
 std::string to_text(const Report& report, const ReportLook& look) {
   ROCETUNE_ASSERT(look.width >= 40);
   Writer out(look);
-  out.heading(fmt::format("Host {}", report.host.empty() ? "(no name)" : report.host), Paint::strong);
-  for (const std::string& line : report.classes) out.words(2, line);
+  const bool has_host = report.captures.empty() || !report.host.empty() || !report.classes.empty();
+  if (has_host) {
+    out.heading(fmt::format("Host {}", report.host.empty() ? "(no name)" : report.host), Paint::strong);
+    for (const std::string& line : report.classes) out.words(2, line);
+  }
   for (const Skipped& one : report.skipped)
     out.words(2, fmt::format("{}: not judged, {}", one.subject, one.reason));
+  if (!report.captures.empty()) out.heading("Captures", Paint::strong);
+  for (const std::string& line : report.captures) out.words(2, line);
   for (const Severity severity : {Severity::critical, Severity::warning, Severity::info}) {
     write_findings(out, report, severity);
   }

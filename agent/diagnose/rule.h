@@ -14,10 +14,11 @@ using JudgePort = Outcome (*)(const PortFacts&);
 // traffic.
 using JudgeTraffic = Outcome (*)(const PortFacts&, const counters::PortDelta&);
 using JudgeHost = Outcome (*)(const HostFacts&);
+using JudgeCapture = Outcome (*)(const CaptureFacts&);
 
-enum class Scope { host, port, traffic };
+enum class Scope { host, port, traffic, capture };
 
-// Where a rule has nothing to say; the engine then answers "not checked" for it.
+// Where a rule about ports has nothing to say; the engine then answers "not checked" for it.
 struct Gates {
   bool infiniband_too = false;  // also holds on InfiniBand links
   bool any_function = false;    // also judged on VFs and the host side of a DPU, which do not own the port
@@ -35,7 +36,7 @@ struct Rule {
   std::string_view fix;
   std::string_view source;
   Gates gates;
-  std::variant<JudgeHost, JudgePort, JudgeTraffic> judge;
+  std::variant<JudgeHost, JudgePort, JudgeTraffic, JudgeCapture> judge;
 
   Scope scope() const { return static_cast<Scope>(judge.index()); }
 };
@@ -53,6 +54,8 @@ std::span<const Rule> buffers_rules();
 std::span<const Rule> ecn_rules();
 std::span<const Rule> pcie_rules();
 std::span<const Rule> traffic_rules();
+std::span<const Rule> captured_class_rules();
+std::span<const Rule> captured_traffic_rules();
 std::span<const Rule> drift_rules();
 std::span<const Rule> persistence_rules();
 

@@ -17,13 +17,15 @@ const char* subject_of(Scope scope) {
       return "each RoCE port";
     case Scope::traffic:
       return "each RoCE port, over an interval of its counters";
+    case Scope::capture:
+      return "each capture";
   }
   return "";
 }
 
 // Where the rule is not checked at all.
 std::string limits_of(const Rule& rule) {
-  if (rule.scope() == Scope::host) return "nothing";
+  if (rule.scope() == Scope::host || rule.scope() == Scope::capture) return "nothing";
   std::string out;
   const auto add = [&](const char* text) { out += (out.empty() ? "" : "; ") + std::string(text); };
   if (!rule.gates.infiniband_too) add("InfiniBand links");

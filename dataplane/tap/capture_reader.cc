@@ -57,6 +57,16 @@ Expected<LinkType> CaptureReader::link_type(std::uint32_t value) const {
   return type;
 }
 
+bool CaptureReader::is_capture(ConstBytes file) {
+  if (file.size() < 4) return false;
+  const std::uint32_t big = wire::load32(file, 0);
+  if (big == kSectionHeader) return true;
+  for (const std::uint32_t magic : {big, __builtin_bswap32(big)}) {
+    if (magic == kPcapMicro || magic == kPcapNano || magic == kPcapKuznetzov) return true;
+  }
+  return false;
+}
+
 Expected<CaptureReader> CaptureReader::open(ConstBytes file, std::string name) {
   CaptureReader reader(file, std::move(name));
   if (file.empty()) return reader.bad("the file is empty; allowed: pcap or pcapng");

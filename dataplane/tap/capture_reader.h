@@ -34,6 +34,8 @@ struct CaptureFrame {
 
 class CaptureReader {
  public:
+  // Whether it begins as a capture file does: a magic number that open() knows, or refuses by its name.
+  static bool is_capture(wire::ConstBytes file);
   // `file` must outlive the reader; `name` is for messages. Errors, all bad_input: not a capture file, a
   // version or link type that nothing here reads.
   static Expected<CaptureReader> open(wire::ConstBytes file, std::string name);

@@ -9,6 +9,7 @@
 
 #include "dataplane/verbs/device_facts.h"
 #include "dataplane/verbs/part.h"
+#include "dataplane/verbs/sniffer.h"
 
 namespace rocetune::verbs {
 namespace {
@@ -52,23 +53,51 @@ Observed<DeviceFacts> read_facts(ibv_device& device) {
   return facts;
 }
 
+Expected<std::unique_ptr<ibv_device*, FreeList>> list_devices(int& count) {
+  std::unique_ptr<ibv_device*, FreeList> list(ibv_get_device_list(&count));
+  if (list == nullptr) {
+    const int error = errno;
+    return fail_os(error, "this kernel shows no RDMA devices to user space");
+  }
+  return list;
+}
+
 class VerbsModule final : public VerbsPart {
  public:
   Expected<std::vector<Device>> devices() override {
     int count = 0;
-    const std::unique_ptr<ibv_device*, FreeList> list(ibv_get_device_list(&count));
-    if (list == nullptr) {
-      const int error = errno;
-      return fail_os(error, "this kernel shows no RDMA devices to user space");
-    }
+    const auto list = list_devices(count);
+    if (!list) return tl::unexpected(list.error());
     std::vector<Device> devices;
     for (int i = 0; i < count; ++i) {
-      ibv_device& device = *list.get()[i];
+      ibv_device& device = *list->get()[i];
       devices.push_back({ibv_get_device_name(&device), read_facts(device)});
     }
     std::sort(devices.begin(), devices.end(),
               [](const Device& a, const Device& b) { return a.name < b.name; });
     return devices;
+  }
+
+  Expected<std::unique_ptr<Sniffer>> sniff(const SniffRequest& request) override {
+    int count = 0;
+    const auto list = list_devices(count);
+    if (!list) return tl::unexpected(list.error());
+    std::string names;
+    for (int i = 0; i < count; ++i) {
+      ibv_device& device = *list->get()[i];
+      const std::string name = ibv_get_device_name(&device);
+      names += (names.empty() ? "" : ", ") + name;
+      if (name != request.device) continue;
+      errno = 0;
+      ibv_context* context = ibv_open_device(&device);
+      if (context == nullptr) {
+        const Unavailable why = why_closed(device, errno);
+        return fail(why.kind == Unavailable::Kind::denied ? ErrorKind::denied : ErrorKind::io, "{}", why.why);
+      }
+      return open_sniffer(context, request);
+    }
+    return fail(ErrorKind::absent, "found {}, allowed: {}", request.device,
+                names.empty() ? "nothing: this host has no RDMA device" : names);
   }
 };
 

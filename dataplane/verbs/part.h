@@ -1,9 +1,12 @@
-// The verbs part as its users see it: what an RDMA device can do, as plain values. No verbs header here.
+// The verbs part as its users see it: what an RDMA device can do, as plain values; and the RoCE packets of
+// its own ports. No verbs header here.
 // Source: ibv_query_device_ex(3), mlx5dv_query_device(3).
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +14,7 @@
 #include "dataplane/base/observed.h"
 #include "dataplane/base/part.h"
 #include "dataplane/base/reflect.h"
+#include "dataplane/wire/bytes.h"
 
 namespace rocetune::verbs {
 
@@ -142,12 +146,46 @@ struct Device {
   }
 };
 
+// A frame lent by a sniffer: from the destination address on. Valid until it is released.
+struct SniffedFrame {
+  wire::ConstBytes bytes;
+  std::uint32_t slot = 0;  // the sniffer's own handle
+};
+
+struct SnifferCounters {
+  std::uint64_t frames = 0;
+  std::uint64_t errors = 0;  // completions that brought no frame
+};
+
+// Receives copies of the RoCE packets that this host's own port sends and receives, which no packet socket
+// sees. Used by one thread.
+class Sniffer {
+ public:
+  virtual ~Sniffer() = default;
+  // Up to in.size() frames, oldest first; how many. Does not wait.
+  virtual std::size_t receive(std::span<SniffedFrame> in) = 0;
+  virtual void release(std::span<const SniffedFrame> done) = 0;
+  // Nothing if the port's answer has no known meaning.
+  virtual std::optional<BitRate> link_speed() const = 0;
+  virtual const SnifferCounters& counters() const = 0;
+};
+
+struct SniffRequest {
+  std::string device;     // "mlx5_0"
+  std::uint8_t port = 1;  // from 1
+};
+
 class VerbsPart {
  public:
-  static constexpr PartContract kContract{"verbs", 1};
+  static constexpr PartContract kContract{"verbs", 2};
   // Every RDMA device that user space can see, by name. Opens each device and closes it again; creates
   // nothing on it. Errors: absent = this kernel has no RDMA user interface.
   virtual Expected<std::vector<Device>> devices() = 0;
+  // Starts to mirror the port's RoCE packets to this process; ends with the sniffer. Changes no traffic.
+  // Errors: absent (no such device or port, or no RDMA user interface), denied (CAP_NET_RAW, device node),
+  // unsupported (no Ethernet link, no raw packet queue pairs, no mirroring), io.
+  // Source: ibv_create_flow(3), IBV_FLOW_ATTR_SNIFFER; Linux hw/mlx5/fs.c (create_sniffer_rule).
+  virtual Expected<std::unique_ptr<Sniffer>> sniff(const SniffRequest& request) = 0;
 
  protected:
   ~VerbsPart() = default;

@@ -2,11 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/instants.h"
+
 namespace rocetune {
 namespace {
 
 constexpr BitRate kLink = gigabits_per_second(100);
-Instant at(std::int64_t us) { return Instant(microseconds(us)); }
 PfcMessage message(Priority p, std::uint16_t quanta) {
   PfcMessage m{.enabled = PrioritySet::of(p)};
   m.quanta[static_cast<std::size_t>(p.value())] = PauseQuanta(quanta);

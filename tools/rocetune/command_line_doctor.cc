@@ -33,8 +33,16 @@ Parsed<Duration> parse_watch(std::string_view text) {
   return span;
 }
 
+Parsed<BitRate> parse_link_speed(std::string_view text) {
+  auto rate = parse_bit_rate(text);
+  if (rate && *rate <= BitRate(0)) {
+    return tl::unexpected(UnitError{std::string(text), "a rate above 0, like 100Gbps"});
+  }
+  return rate;
+}
+
 struct Texts {
-  std::string dscp, priority, cnp_dscp, cnp_priority, watch_for = "2s", fail_on = "warning";
+  std::string dscp, priority, cnp_dscp, cnp_priority, link_speed, watch_for = "2s", fail_on = "warning";
 };
 
 void declare_class(CLI::App& app, Texts& texts, DoctorCommand& command) {
@@ -64,6 +72,7 @@ void take_texts(const Texts& texts, DoctorCommand& command) {
   take("--cnp-dscp", texts.cnp_dscp, parse_dscp, declared.cnp_dscp);
   take("--cnp-priority", texts.cnp_priority, parse_priority, declared.cnp_priority);
   if (declared.lossy) declared.origin += declared.origin.empty() ? "--lossy" : ", --lossy";
+  if (!texts.link_speed.empty()) command.link_speed = parse_link_speed(texts.link_speed).value();
   command.watch_for = parse_watch(texts.watch_for).value();
   command.fail_on.reset();
   for (const auto& [severity, name] : EnumNames<diagnose::Severity>::names) {
@@ -82,17 +91,27 @@ void add_doctor(const Dispatch& dispatch) {
       "  rocetune doctor --port eth0 --dscp 26 --priority 3 --watch-for 10s\n"
       "  rocetune inspect --json > host.json; rocetune watch --record load.jsonl --count 30\n"
       "  rocetune doctor --from host.json --recording load.jsonl --json | jq .findings\n"
+      "  rocetune doctor --from trouble.pcap --dscp 26 --link-speed 100Gbps\n"
       "  rocetune doctor --explain PFC-6");
   auto command = std::make_shared<DoctorCommand>();
   auto texts = std::make_shared<Texts>();
   doctor->add_option("--port", command->ports, "netdev to judge, may be repeated (default: every RoCE port)")
       ->type_name("NAME");
-  CLI::Option* from =
-      doctor->add_option("--from", command->from, "judge what inspect --json printed, not this host")
-          ->type_name("FILE");
+  CLI::Option* from = doctor
+                          ->add_option("--from", command->from,
+                                       "judge what inspect --json printed, or a capture, not this host")
+                          ->type_name("FILE");
   doctor->add_option("--recording", command->recording, "with --from: counters that watch --record wrote")
       ->type_name("FILE")
       ->needs(from);
+  doctor
+      ->add_option("--capture", command->captures,
+                   "judge this capture too (pcap, pcapng, or what tap --json printed); may be repeated")
+      ->type_name("FILE");
+  add_text(*doctor, "--link-speed", texts->link_speed,
+           "of captured links, for pause times, like 100Gbps (default: 100Gbps, and said to be assumed)",
+           parse_link_speed)
+      ->type_name("RATE");
   add_text(*doctor, "--watch-for", texts->watch_for, "sample counters for so long, 0 = not at all",
            parse_watch)
       ->type_name("TIME")

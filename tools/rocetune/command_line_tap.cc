@@ -5,6 +5,7 @@
 
 #include "tools/rocetune/subcommands.h"
 #include "tools/rocetune/tap.h"
+#include "tools/rocetune/tap_device.h"
 
 namespace rocetune::cli {
 namespace {
@@ -30,12 +31,15 @@ void add_tap(const Dispatch& dispatch) {
   tap->footer(
       "Reads pcap and pcapng, with VLAN tags, Linux cooked headers, ERSPAN, GRE and VXLAN around RoCE; or "
       "listens to a\n"
-      "port of DPDK (a mirror, a NIC, a veth by af_packet) and sends nothing.\n\n"
+      "port of DPDK (a mirror, a NIC, a veth by af_packet), or to an RDMA device of this host by a raw "
+      "packet\n"
+      "queue pair that its own RoCE packets are mirrored to; sends nothing.\n\n"
       "  rocetune tap --pcap port.pcap --link-speed 400Gbps\n"
       "  rocetune tap --pcap port.pcapng --html timeline.html\n"
       "  rocetune tap --pcap port.pcap --json | jq .facts\n"
       "  rocetune tap --dpdk '-l 2 -a 0000:03:00.0' --for 10s\n"
-      "  rocetune tap --dpdk '--no-huge --no-pci --vdev=net_af_packet0,iface=eth0'");
+      "  rocetune tap --dpdk '--no-huge --no-pci --vdev=net_af_packet0,iface=eth0'\n"
+      "  rocetune tap --device mlx5_0 --for 10s");
   auto command = std::make_shared<TapCommand>();
   auto speed = std::make_shared<std::string>();
   auto storm = std::make_shared<std::string>();
@@ -48,10 +52,16 @@ void add_tap(const Dispatch& dispatch) {
   tap->add_option("--dpdk-port", command->dpdk_port, "which port, by DPDK's name (default: the only one)")
       ->type_name("NAME")
       ->needs(dpdk);
+  tap->add_option("--device", command->device,
+                  "listen to this host's own RDMA device (or its port: mlx5_0:2)")
+      ->type_name("NAME")
+      ->check(CLI::Validator(check_rdma_port, "", "device"))
+      ->excludes(pcap)
+      ->excludes(dpdk);
   tap->add_option("--for", *span, "how long to listen (default: until Ctrl-C)")
       ->type_name("TIME")
       ->check(CLI::Validator(check_time, "", "time"))
-      ->needs(dpdk);
+      ->excludes(pcap);
   tap->add_option("--link-speed", *speed, "speed of the link, for pause times (default: 100Gbps is assumed)")
       ->type_name("RATE")
       ->check(CLI::Validator(check_speed, "", "rate"));
@@ -68,8 +78,8 @@ void add_tap(const Dispatch& dispatch) {
                                                                       {"always", ColourChoice::always},
                                                                       {"never", ColourChoice::never}}));
   tap->callback([=, &dispatch_action = dispatch.action] {
-    if (command->pcap.empty() && command->dpdk.empty()) {
-      throw CLI::RequiredError("--pcap FILE or --dpdk ARGUMENTS");
+    if (command->pcap.empty() && command->dpdk.empty() && command->device.empty()) {
+      throw CLI::RequiredError("--pcap FILE, --dpdk ARGUMENTS or --device NAME");
     }
     dispatch_action = [=] {
       if (!speed->empty()) command->link_speed = parse_bit_rate(*speed).value();

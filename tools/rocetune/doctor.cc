@@ -16,6 +16,8 @@
 #include "agent/host/host_reader.h"
 #include "dataplane/base/clock.h"
 #include "dataplane/base/file.h"
+#include "dataplane/tap/capture_analysis.h"
+#include "dataplane/tap/report.h"
 #include "tools/rocetune/intent.h"
 
 namespace rocetune::cli {
@@ -26,8 +28,9 @@ constexpr int kWidestReport = 120;
 
 // What is judged, and where it came from.
 struct Subject {
-  host::Host host;
+  std::optional<host::Host> host;  // nothing: only captures
   std::optional<counters::Interval> interval;
+  std::vector<diagnose::Capture> captures;
   std::vector<diagnose::Input> inputs;
 };
 
@@ -69,7 +72,7 @@ counters::Interval sample_live(const Subject& subject, const std::string& root, 
   SystemClock clock;
   const host::HostFiles files(root);
   counters::LiveSockets sockets(files);
-  counters::Sampler sampler(schema, counters::live_readers(subject.host, files, sockets, clock), clock);
+  counters::Sampler sampler(schema, counters::live_readers(*subject.host, files, sockets, clock), clock);
   const counters::Reading before = sampler.read();
   clock.sleep_for(counters::Sampler::effective_interval(watch_for, before));
   return counters::interval_between(schema, before, sampler.read());
@@ -88,8 +91,27 @@ Expected<Subject> read_live_host(const DoctorCommand& command, const host::NicTa
   return out;
 }
 
-Expected<Subject> read_subject(const DoctorCommand& command, const ConfigFiles& configs,
-                               const host::NicTable& nics) {
+// A capture file, or what `tap --json` printed of one or of a port.
+Expected<> add_capture(Subject& subject, const std::string& path, const tap::ObserverOptions& options) {
+  const auto file = tap::MappedFile::open(path);
+  if (!file) return tl::unexpected(file.error());
+  const wire::ConstBytes bytes = file->bytes();
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const bool is_report = text.substr(0, text.find_first_not_of(" \t\r\n") + 1).ends_with('{');
+  auto facts = is_report ? tap::facts_from_report(text, path) : tap::analyse_capture(bytes, path, options);
+  if (!facts) return tl::unexpected(facts.error());
+  subject.captures.push_back({path.substr(path.find_last_of('/') + 1), std::move(*facts)});
+  subject.inputs.push_back({path, is_report ? "rocetune-tap" : "capture", std::nullopt, std::nullopt});
+  return {};
+}
+
+bool is_capture(const std::string& path) {
+  const auto file = tap::MappedFile::open(path);
+  return file && tap::CaptureReader::is_capture(file->bytes());
+}
+
+Expected<Subject> read_host(const DoctorCommand& command, const ConfigFiles& configs,
+                            const host::NicTable& nics) {
   const auto schema = counters::Schema::load(configs);
   if (!schema) return tl::unexpected(schema.error());
   auto subject =
@@ -100,6 +122,38 @@ Expected<Subject> read_subject(const DoctorCommand& command, const ConfigFiles& 
   subject->interval = std::move(*interval);
   subject->inputs.push_back({command.recording, "rocetune-counters", std::nullopt, std::nullopt});
   return subject;
+}
+
+Expected<Subject> read_subject(const DoctorCommand& command, const ConfigFiles& configs,
+                               const host::NicTable& nics, const diagnose::Policy& policy) {
+  std::vector<std::string> captures = command.captures;
+  Expected<Subject> subject{tl::in_place};
+  if (!command.from.empty() && is_capture(command.from)) {
+    if (!command.recording.empty() || !command.ports.empty()) {
+      return fail(ErrorKind::bad_input, "--from: {} is a capture: it has no {}", command.from,
+                  command.recording.empty() ? "ports" : "counters");
+    }
+    captures.insert(captures.begin(), command.from);
+  } else {
+    subject = read_host(command, configs, nics);
+  }
+  tap::ObserverOptions options{.link_speed = command.link_speed};
+  options.storm.detection = policy.storm_detection;
+  for (const std::string& path : captures) {
+    if (!subject) break;
+    if (auto added = add_capture(*subject, path, options); !added) return tl::unexpected(added.error());
+  }
+  return subject;
+}
+
+diagnose::FactTable facts_of(const Subject& subject, const std::string& host_origin) {
+  diagnose::FactTable facts;
+  if (subject.host) facts = diagnose::facts_of(*subject.host, host_origin);
+  for (const diagnose::Capture& capture : subject.captures) {
+    for (const tap::FactValue& fact : tap::fact_values(capture.facts))
+      facts[fact.name + "@" + capture.file] = fact.value();
+  }
+  return facts;
 }
 
 // Every port asked for must be there.
@@ -164,15 +218,17 @@ ExitCode run_doctor(const DoctorCommand& command) {
   if (!policy) return complain(policy.error());
   const auto intent = read_intent(command, *configs, *nics);
   if (!intent) return complain(intent.error());
-  const auto subject = read_subject(command, *configs, *nics);
+  const auto subject = read_subject(command, *configs, *nics, *policy);
   if (!subject) return complain(subject.error());
-  if (auto known = check_ports(subject->host, command.ports); !known) return complain(known.error());
-
-  const diagnose::Report report = diagnose::diagnose(
-      {subject->host, subject->interval ? &*subject->interval : nullptr, *intent, *policy, command.ports});
+  if (subject->host) {
+    if (auto known = check_ports(*subject->host, command.ports); !known) return complain(known.error());
+  }
+  const diagnose::Report report = diagnose::diagnose({subject->host ? &*subject->host : nullptr,
+                                                      subject->interval ? &*subject->interval : nullptr,
+                                                      *intent, *policy, command.ports, subject->captures});
   if (command.common.json) {
-    const std::string& origin = command.from.empty() ? subject->host.name : command.from;
-    print(to_json_text(report, subject->inputs, diagnose::facts_of(subject->host, origin)));
+    const std::string& origin = command.from.empty() && subject->host ? subject->host->name : command.from;
+    print(to_json_text(report, subject->inputs, facts_of(*subject, origin)));
   } else {
     print(to_text(report, look_of(command)));
   }

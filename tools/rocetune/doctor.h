@@ -15,8 +15,10 @@ namespace rocetune::cli {
 struct DoctorCommand {
   CommonOptions common;
   std::string config_directory;  // empty: only what is built in
-  std::string from;              // empty: the live host
-  std::string recording;         // counters of `watch --record`; empty: sampled live, or none
+  std::string from;              // a saved host, or a capture: then there is no host; empty: the live host
+  std::vector<std::string> captures;  // beside the host: captures, or reports of `tap --json`
+  std::optional<BitRate> link_speed;  // of the captured links; empty: assumed
+  std::string recording;              // counters of `watch --record`; empty: sampled live, or none
   std::vector<std::string> ports;
   std::string profile;              // name or file of what the host is meant to be; empty: none
   diagnose::Intent declared;        // by flags; goes before the profile

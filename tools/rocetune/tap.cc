@@ -8,6 +8,7 @@
 
 #include "dataplane/tap/capture_analysis.h"
 #include "dataplane/tap/report.h"
+#include "tools/rocetune/tap_device.h"
 #include "tools/rocetune/tap_port.h"
 
 namespace rocetune::cli {
@@ -30,10 +31,24 @@ Expected<> write_page(const std::string& path, const std::string& page) {
 
 std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
-Expected<tap::TapFacts> facts_of_file(const std::string& pcap, const tap::ObserverOptions& options) {
-  const auto file = tap::MappedFile::open(pcap);
+// Where the frames come from: what it is called, and what it showed.
+struct Source {
+  std::string name;
+  bool is_file = false;
+};
+
+Source source_of(const TapCommand& command) {
+  if (!command.dpdk.empty()) return {command.dpdk};
+  if (!command.device.empty()) return {command.device};
+  return {command.pcap, true};
+}
+
+Expected<tap::TapFacts> facts_of(const TapCommand& command, const tap::ObserverOptions& options) {
+  if (!command.dpdk.empty()) return facts_of_port(command, options);
+  if (!command.device.empty()) return facts_of_device(command, options);
+  const auto file = tap::MappedFile::open(command.pcap);
   if (!file) return tl::unexpected(file.error());
-  return tap::analyse_capture(file->bytes(), pcap, options);
+  return tap::analyse_capture(file->bytes(), command.pcap, options);
 }
 
 }  // namespace
@@ -41,13 +56,12 @@ Expected<tap::TapFacts> facts_of_file(const std::string& pcap, const tap::Observ
 ExitCode run_tap(const TapCommand& command) {
   tap::ObserverOptions options{.link_speed = command.link_speed};
   if (command.storm_time > Duration(0)) options.storm.detection = command.storm_time;
-  const bool is_live = !command.dpdk.empty();
-  const std::string source = is_live ? command.dpdk : command.pcap;
-  const auto facts = is_live ? facts_of_port(command, options) : facts_of_file(command.pcap, options);
+  const auto [source, is_file] = source_of(command);
+  const auto facts = facts_of(command, options);
   if (!facts) return refused(facts.error());
   if (!command.html.empty()) {
     const auto written =
-        write_page(command.html, tap::html_report(*facts, is_live ? source : base_name(source)));
+        write_page(command.html, tap::html_report(*facts, is_file ? base_name(source) : source));
     if (!written) return refused(written.error());
   }
   const std::string text =

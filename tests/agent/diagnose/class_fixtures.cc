@@ -3,8 +3,6 @@
 namespace rocetune::diagnose {
 namespace {
 
-void leave_alone(Scenario&) {}
-
 std::vector<Fixture> class_map_fixtures() {
   return {
       {"MAP-1", "eth0", Kind::passed, leave_alone},

@@ -189,7 +189,8 @@ void Scenario::map(int dscp, int priority) {
 }
 
 Report Scenario::report() const {
-  return diagnose(Facts{host, sampled ? &interval : nullptr, declared, test_policy(), only_ports});
+  return diagnose(Facts{has_host ? &host : nullptr, sampled ? &interval : nullptr, declared, test_policy(),
+                        only_ports, captures});
 }
 
 Scenario healthy() {

@@ -12,8 +12,10 @@ struct Scenario {
   host::Host host;
   counters::Interval interval;
   bool sampled = true;
+  bool has_host = true;
   Intent declared;
   std::vector<std::string> only_ports;
+  std::vector<Capture> captures;
 
   host::Port& port(std::size_t index = 0) { return host.ports[index]; }
   host::Dcb& dcb() { return port().dcb; }

@@ -15,7 +15,19 @@ namespace {
 std::vector<Fixture> all_fixtures() {
   std::vector<Fixture> out = surrounding_fixtures();
   for (Fixture& fixture : class_fixtures()) out.push_back(std::move(fixture));
+  for (Fixture& fixture : captured_fixtures()) out.push_back(std::move(fixture));
   return out;
+}
+
+enum class Judged { host, port, capture };
+Judged judged_by(const Rule& rule) {
+  if (rule.scope() == Scope::host) return Judged::host;
+  return rule.scope() == Scope::capture ? Judged::capture : Judged::port;
+}
+Judged judged_in(const Fixture& fixture) {
+  const std::string_view subject = fixture.subject;
+  if (subject == "host") return Judged::host;
+  return subject.ends_with(".pcap") ? Judged::capture : Judged::port;
 }
 
 bool is_about(const std::string& subject, const Fixture& fixture) {
@@ -64,9 +76,7 @@ TEST(Rules, EveryRowHasAFixtureOfEachKind) {
       if (impossible.contains({std::string(rule->id), kind})) continue;
       bool has = false;
       for (const Fixture& fixture : all_fixtures()) {
-        const bool same_scope =
-            (std::string_view(fixture.subject) == "host") == (rule->scope() == Scope::host);
-        has |= rule->id == fixture.rule && same_scope && fixture.kind == kind;
+        has |= rule->id == fixture.rule && judged_in(fixture) == judged_by(*rule) && fixture.kind == kind;
       }
       EXPECT_TRUE(has) << rule->id << " kind " << static_cast<int>(kind);
     }
@@ -74,9 +84,9 @@ TEST(Rules, EveryRowHasAFixtureOfEachKind) {
 }
 
 TEST(Rules, NoTwoRowsJudgeTheSameSubjectUnderOneId) {
-  std::set<std::pair<std::string_view, bool>> seen;
+  std::set<std::pair<std::string_view, Judged>> seen;
   for (const Rule* rule : all_rules()) {
-    EXPECT_TRUE(seen.insert({rule->id, rule->scope() == Scope::host}).second) << rule->id;
+    EXPECT_TRUE(seen.insert({rule->id, judged_by(*rule)}).second) << rule->id;
   }
 }
 

@@ -3,8 +3,6 @@
 namespace rocetune::diagnose {
 namespace {
 
-void leave_alone(Scenario&) {}
-
 host::Bond bond_of_both() {
   return {.name = "bond0",
           .mode = "802.3ad",

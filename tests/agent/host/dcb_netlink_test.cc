@@ -8,11 +8,10 @@
 
 #include <cerrno>
 
+#include "tests/agent/host/netlink_payload.h"
+
 namespace rocetune::host {
 namespace {
-
-// What follows nlmsghdr of a request or of a reply built like one.
-ByteSpan payload_of(const NetlinkRequest& request) { return request.bytes().subspan(sizeof(nlmsghdr)); }
 
 NetlinkRequest reply_with(const std::function<void(NetlinkRequest&)>& fill_ieee) {
   NetlinkRequest reply(RTM_GETDCB, 0);

@@ -7,11 +7,10 @@
 #include <linux/netlink.h>
 
 #include "agent/host/ethtool_netlink.h"
+#include "tests/agent/host/netlink_payload.h"
 
 namespace rocetune::host {
 namespace {
-
-ByteSpan payload_of(const NetlinkRequest& message) { return message.bytes().subspan(sizeof(nlmsghdr)); }
 
 NetlinkRequest devlink_message() {
   NetlinkRequest message(30, 0);

@@ -4,10 +4,10 @@
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
 
+#include "tests/agent/host/netlink_payload.h"
+
 namespace rocetune::host {
 namespace {
-
-ByteSpan payload_of(const NetlinkRequest& message) { return message.bytes().subspan(sizeof(nlmsghdr)); }
 
 void put_counter(NetlinkRequest& reply, const char* name, std::uint64_t value) {
   reply.begin_nest(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY);

@@ -11,10 +11,10 @@
 #include <algorithm>
 #include <array>
 
+#include "tests/agent/host/netlink_payload.h"
+
 namespace rocetune::host {
 namespace {
-
-ByteSpan payload_of(const NetlinkRequest& message) { return message.bytes().subspan(sizeof(nlmsghdr)); }
 
 TEST(RouteNetlink, ReadsALink) {
   NetlinkRequest message(RTM_NEWLINK, 0);

@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "congestion/dcqcn/congestion_point.h"
+#include "tests/instants.h"
 
 namespace rocetune::dcqcn {
 namespace {
 
-Instant at(std::int64_t us) { return Instant(microseconds(us)); }
 const NotificationPointParameters kEvent = Parameters::paper().np;
 NotificationPointParameters fixed_window() {
   NotificationPointParameters p = kEvent;

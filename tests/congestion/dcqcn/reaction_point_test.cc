@@ -4,10 +4,11 @@
 
 #include <random>
 
+#include "tests/instants.h"
+
 namespace rocetune::dcqcn {
 namespace {
 
-Instant at(std::int64_t us) { return Instant(microseconds(us)); }
 constexpr BitRate k40G = gigabits_per_second(40);
 constexpr BitRate k100G = gigabits_per_second(100);
 const Parameters kPaper = Parameters::paper();

@@ -5,11 +5,10 @@
 #include <algorithm>
 
 #include "tests/dataplane/tap/frames.h"
+#include "tests/instants.h"
 
 namespace rocetune::tap {
 namespace {
-
-Instant at(std::int64_t us) { return Instant(microseconds(us)); }
 
 struct Tap {
   Observer observer{ObserverOptions{}};

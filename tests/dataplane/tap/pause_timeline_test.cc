@@ -4,11 +4,11 @@
 
 #include "dataplane/tap/neighbour_watch.h"
 #include "dataplane/tap/report.h"
+#include "tests/instants.h"
 
 namespace rocetune::tap {
 namespace {
 
-Instant at(std::int64_t us) { return Instant(microseconds(us)); }
 constexpr wire::MacAddress kA{{2, 0, 0, 0, 0, 1}};
 constexpr wire::MacAddress kB{{2, 0, 0, 0, 0, 2}};
 constexpr BitRate kLink = gigabits_per_second(100);  // 0xFFFF quanta: 335.5 us
