@@ -47,6 +47,7 @@ void configure(QueuePair& pair, const ConnectParameters& p) {
   pair.peer_address = p.path.destination;
   SendSide& send = pair.send;
   send.unacked = send.next = send.sent_end = send.posted_end = Sequence::starting_at(p.psn);
+  send.asked_end = send.repeat_end = send.unacked;
   send.retries_left = p.retry_count;
   send.rnr_retries_left = p.rnr_retry;
   send.has_credits = p.end_to_end_credits;  // none yet: the first SEND probes

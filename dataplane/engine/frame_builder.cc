@@ -1,6 +1,19 @@
 #include "dataplane/engine/frame_builder.h"
 
 namespace rocetune::engine {
+namespace {
+
+// The ICRC up to the end of the BTH, which is written. `transport`: bytes from the BTH to the pad.
+void start_icrc(const EndpointState& state, const wire::PathHeaders& headers, std::size_t transport,
+                TransmitFrame& frame) {
+  if (!state.options.compute_icrc) return;
+  const auto udp_length = static_cast<std::uint16_t>(wire::UdpHeader::kSize + transport + wire::kIcrcSize);
+  frame.icrc = wire::IcrcPrefix::behind_bth(
+      headers.icrc().behind_udp(udp_length),
+      wire::fixed<wire::Bth::kSize>(wire::MutableBytes(frame.header), headers.size()));
+}
+
+}  // namespace
 
 void finish_frame(EndpointState& state, std::uint32_t row, const FrameDraft& draft, TransmitFrame& frame) {
   const QueuePair& pair = state.pairs[row];
@@ -27,16 +40,19 @@ void finish_frame(EndpointState& state, std::uint32_t row, const FrameDraft& dra
   frame.ticket = ++state.ticket;
   frame.network_offset = static_cast<std::uint16_t>(headers.ip_offset());
   frame.bth_end = static_cast<std::uint16_t>(bth + wire::Bth::kSize);
-  if (state.options.compute_icrc) {
-    const auto udp_length = static_cast<std::uint16_t>(wire::UdpHeader::kSize + transport + wire::kIcrcSize);
-    frame.icrc = wire::IcrcPrefix::behind_bth(headers.icrc().behind_udp(udp_length),
-                                              wire::fixed<wire::Bth::kSize>(out, bth));
-  }
+  start_icrc(state, headers, transport, frame);
   ++state.statistics.tx_frames;
   state.statistics.tx_payload_bytes += draft.payload.length;
   if (draft.payload.length > 0 && !state.options.payload_is_copied) {
     state.regions.note_use(draft.payload.region, frame.ticket);
   }
+}
+
+void ask_acknowledge(EndpointState& state, std::uint32_t row, TransmitFrame& frame) {
+  const wire::PathHeaders& headers = *state.pairs.path(row).headers;
+  constexpr std::size_t kAckRequest = 8;  // the byte of the BTH whose first bit it is
+  frame.header[headers.size() + kAckRequest] |= std::byte{0x80};
+  start_icrc(state, headers, frame.size() - headers.size() - wire::kIcrcSize, frame);
 }
 
 void build_cnp(EndpointState& state, std::uint32_t row, TransmitFrame& frame) {

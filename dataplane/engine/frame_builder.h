@@ -21,6 +21,8 @@ inline wire::MutableBytes extended_of(TransmitFrame& frame, const wire::PathHead
 }
 // Path headers, BTH, lengths, ticket, and the ICRC as far as the header goes.
 void finish_frame(EndpointState& state, std::uint32_t row, const FrameDraft& draft, TransmitFrame& frame);
+// Makes a finished frame ask for an acknowledgement.
+void ask_acknowledge(EndpointState& state, std::uint32_t row, TransmitFrame& frame);
 // A congestion notification packet to the peer, in its own class.
 void build_cnp(EndpointState& state, std::uint32_t row, TransmitFrame& frame);
 

@@ -15,8 +15,9 @@
 
 namespace rocetune::engine {
 
-// Within a long message every so many packets ask for an acknowledgement, so that a window opens and a loss
-// is noticed before its end. Ours; the specification leaves it open (section 9.7.5.1.1).
+// Every so many packets one asks for an acknowledgement, so that a window opens and a loss is noticed early;
+// so does the end of a request that wants a completion, and the last one there is. Ours; the specification
+// leaves it open (section 9.7.5.1.1).
 constexpr std::uint32_t kAckInterval = 16;
 
 // A posted send request.
@@ -68,6 +69,8 @@ struct SendSide {
   Sequence unacked;     // first packet not acknowledged; READ: first response not here
   Sequence next;        // to be sent
   Sequence sent_end;    // behind the last one ever sent
+  Sequence asked_end;   // behind the last one that asked for an acknowledgement
+  Sequence repeat_end;  // what is sent before this was sent before
   Sequence posted_end;  // behind the last one posted
   Sequence
       rewound_at;  // `unacked` when a NAK or a gap last led back to it: later ones of the same are echoes

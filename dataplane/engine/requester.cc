@@ -127,6 +127,18 @@ Requester::Gate Requester::gate(const QueuePair& pair, const SendSlot& slot, con
 }
 
 bool Requester::transmit(std::uint32_t row, TransmitTurn& turn) {
+  const bool has_more = send_requests(row, turn);
+  // Whatever comes next may not be allowed to leave, so the end of the last request asks.
+  const SendSide& send = state_->pairs[row].send;
+  const bool is_between = send.cursor == kNoSlot || send.next == state_->sends[send.cursor].first;
+  if (turn.last_request() != nullptr && send.next > send.asked_end && is_between) {
+    ask_acknowledge(*state_, row, *turn.last_request());
+    note_asked(row, send.next - 1, turn.now());
+  }
+  return has_more;
+}
+
+bool Requester::send_requests(std::uint32_t row, TransmitTurn& turn) {
   SendSide& send = state_->pairs[row].send;
   if (send.rnr_until != Instant::never()) return false;
   if (!send.missing.is_empty() && resend_missing(row, turn)) return true;
@@ -143,7 +155,7 @@ bool Requester::transmit(std::uint32_t row, TransmitTurn& turn) {
     if (!turn.has_room()) return true;
     const bool asks_ack = wants_ack(state_->pairs[row], slot, turn);
     build_request(row, slot, send.next, asks_ack, turn.frame());
-    turn.take_data();
+    turn.take_request();
     advance_cursor(row, slot, asks_ack, turn.now());
   }
   return false;
@@ -152,9 +164,11 @@ bool Requester::transmit(std::uint32_t row, TransmitTurn& turn) {
 bool Requester::wants_ack(const QueuePair& pair, const SendSlot& slot, const TransmitTurn& turn) const {
   const SendSide& send = pair.send;
   if (slot.has_answer()) return false;  // it is answered anyway
-  const std::int64_t behind = send.next + 1 - slot.first;
-  if (behind == slot.packets || behind % kAckInterval == 0) return true;
-  if (pair.end_to_end_credits && behind == 1) return true;  // it may be a probe
+  const bool is_last = send.next + 1 == slot.end();
+  if (is_last && slot.request.signaled) return true;
+  if (send.next + 1 - send.asked_end >= kAckInterval) return true;
+  // It may be a probe, and whoever waits for credit hears of it by an acknowledgement.
+  if (pair.end_to_end_credits && (is_last || send.next == slot.first)) return true;
   if (turn.window() && Bytes((send.next + 2 - send.unacked) << pair.mtu_shift) > *turn.window()) return true;
   return turn.crawls();
 }
@@ -200,20 +214,25 @@ void Requester::build_request(std::uint32_t row, const SendSlot& slot, Sequence 
   finish_frame(*state_, row, draft, frame);
 }
 
+void Requester::note_asked(std::uint32_t row, Sequence at, Instant now) {
+  SendSide& send = state_->pairs[row].send;
+  send.asked_end = at + 1;
+  // A packet sent twice is no sample: its acknowledgement may be the first one's.
+  if (send.has_probe || at < send.repeat_end) return;
+  send.has_probe = true;
+  send.probe = at;
+  send.probe_sent = now;
+  send.probe_epoch = state_->epoch;
+}
+
 void Requester::advance_cursor(std::uint32_t row, SendSlot& slot, bool asks_ack, Instant now) {
   QueuePair& pair = state_->pairs[row];
   SendSide& send = pair.send;
-  const bool is_repeat = send.next < send.sent_end;
-  if (is_repeat) ++state_->statistics.retransmitted_frames;
-  if (asks_ack && !is_repeat && !send.has_probe) {
-    send.has_probe = true;
-    send.probe = send.next;
-    send.probe_sent = now;
-    send.probe_epoch = state_->epoch;
-  }
+  if (send.next < send.repeat_end) ++state_->statistics.retransmitted_frames;
+  if (asks_ack) note_asked(row, send.next, now);
   if (slot.has_answer()) {
     ++send.reads_in_flight;
-    send.next = slot.end();
+    send.next = send.asked_end = slot.end();
   } else {
     ++send.next;
     slot.last_ticket = state_->ticket;

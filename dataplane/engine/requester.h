@@ -34,6 +34,9 @@ class Requester {
     bool has_gap = false;  // a READ or atomic before it has no answer yet
   };
 
+  bool send_requests(std::uint32_t row, TransmitTurn& turn);
+  // Packet `at` asks for an acknowledgement.
+  void note_asked(std::uint32_t row, Sequence at, Instant now);
   Gate gate(const QueuePair& pair, const SendSlot& slot, const TransmitTurn& turn) const;
   bool wants_ack(const QueuePair& pair, const SendSlot& slot, const TransmitTurn& turn) const;
   void build_request(std::uint32_t row, const SendSlot& slot, Sequence at, bool asks_ack,

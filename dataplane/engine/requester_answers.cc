@@ -287,7 +287,8 @@ void Requester::retry(std::uint32_t row, Instant now) {
 void Requester::rewind(std::uint32_t row, Instant now) {
   QueuePair& pair = state_->pairs[row];
   SendSide& send = pair.send;
-  send.next = send.unacked;
+  send.next = send.asked_end = send.unacked;
+  send.repeat_end = send.sent_end;
   send.cursor = send.oldest;
   send.reads_in_flight = 0;
   send.has_probe = false;

@@ -30,6 +30,13 @@ class TransmitTurn {
     if (is_limited_) space(Bytes(static_cast<std::int64_t>(frame().size())));
     take();
   }
+  // Likewise; it is a request.
+  void take_request() {
+    last_request_ = &frame();
+    take_data();
+  }
+  // The last request of this turn; none yet: null.
+  TransmitFrame* last_request() { return last_request_; }
   // So slow that acknowledgements must be asked for packet by packet, or the timeout passes between them.
   bool crawls() const { return crawls_; }
   // Unacknowledged bytes the controller allows; empty: no limit. Valid once pace_allows() was called.
@@ -51,6 +58,7 @@ class TransmitTurn {
   bool is_limited_ = false;  // below line rate: the port alone does not pace it
   bool crawls_ = false;
   std::int64_t sent_ = 0;  // bytes
+  TransmitFrame* last_request_ = nullptr;
   std::optional<Bytes> window_;
 };
 

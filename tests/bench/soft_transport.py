@@ -44,6 +44,7 @@ RING = 8  # 2^8 buffers a direction: they stay in the cache
 RECORDED = [
     "eRPC de83dab3 over memif, 32 B RPC: 4.71 M/s at window 8, 0.4 us median at window 1",
     "eRPC, 1 MB RPC at MTU 1024, no ICRC: 15.5 Gb/s",
+    "testpmd there, one way over memif: 52.7 M/s of 64 B, 26.6 M/s of 1086 B",
 ]
 
 

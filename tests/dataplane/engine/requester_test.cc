@@ -22,9 +22,10 @@ class RequesterTest : public ::testing::Test {
       if (change) change(p);
     });
   }
-  void post(SendKind kind, std::uint32_t length, std::uint64_t id = 0) {
+  void post(SendKind kind, std::uint32_t length, std::uint64_t id = 0, bool signaled = true) {
     ASSERT_TRUE(a.endpoint.post_send(a.qpn, {.work_id = id,
                                              .kind = kind,
+                                             .signaled = signaled,
                                              .local = a.buffer(0, length),
                                              .remote_address = Host::kBase + 4096,
                                              .remote_key = b.key}));
@@ -32,6 +33,14 @@ class RequesterTest : public ::testing::Test {
   static std::vector<std::uint8_t> opcodes(const std::vector<Frame>& frames) {
     std::vector<std::uint8_t> all;
     for (const Frame& frame : frames) all.push_back(packet_of(frame).bth.opcode);
+    return all;
+  }
+  // Places of those that ask for an acknowledgement.
+  static std::vector<std::size_t> asking(const std::vector<Frame>& frames) {
+    std::vector<std::size_t> all;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      if (packet_of(frames[i]).bth.ack_request) all.push_back(i);
+    }
     return all;
   }
   static std::vector<std::uint32_t> psns(const std::vector<Frame>& frames) {
@@ -101,12 +110,32 @@ TEST_F(RequesterTest, PadsToFourBytes) {
 TEST_F(RequesterTest, AsksForAnAcknowledgementAtTheEndAndNowAndThen) {
   connect();
   post(SendKind::write, 256 * 40);
-  std::vector<std::size_t> asking;
+  EXPECT_THAT(asking(a.take(hosts.now)), ElementsAre(15, 31, 39));
+}
+
+TEST_F(RequesterTest, OfRequestsWithoutCompletionTheLastOneAsks) {
+  connect();
+  for (std::uint64_t i = 0; i < 4; ++i) post(SendKind::write, 300, i, i == 1);
   const auto frames = a.take(hosts.now);
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    if (packet_of(frames[i]).bth.ack_request) asking.push_back(i);
-  }
-  EXPECT_THAT(asking, ElementsAre(15, 31, 39));
+  EXPECT_THAT(asking(frames), ElementsAre(3, 7));  // the second's end, and the fourth's
+  for (const Frame& frame : frames) EXPECT_EQ(packet_of(frame).icrc_state(), wire::IcrcState::ok);
+  b.give(hosts.now, frames);
+  hosts.settle();
+  EXPECT_THAT(statuses(), ElementsAre(CompletionStatus::success));
+}
+
+TEST_F(RequesterTest, WhatStandsBeforeARequestThatMustWaitAsks) {
+  connect();
+  post(SendKind::read, 4);
+  post(SendKind::write, 4, 1, false);
+  ASSERT_TRUE(a.endpoint.post_send(a.qpn, {.kind = SendKind::write,
+                                           .fenced = true,
+                                           .local = a.buffer(0, 4),
+                                           .remote_address = Host::kBase + 4096,
+                                           .remote_key = b.key}));
+  const auto frames = a.take(hosts.now);
+  EXPECT_THAT(opcodes(frames), ElementsAre(opcode::kRcReadRequest, opcode::kRcWriteOnly));
+  EXPECT_THAT(asking(frames), ElementsAre(1));
 }
 
 TEST_F(RequesterTest, ReadTakesAsManyNumbersAsItHasResponses) {
@@ -182,7 +211,6 @@ TEST_F(RequesterTest, WithoutATimeoutItWaitsForEver) {
   connect([](ConnectParameters& p) { p.ack_timeout = 0; });
   post(SendKind::write, 8);
   a.take(hosts.now);
-  EXPECT_EQ(a.endpoint.next_timeout(), Instant::never());
 }
 
 TEST_F(RequesterTest, NoTimeoutForWhatThePortHoldsBack) {
@@ -368,7 +396,7 @@ TEST_F(RequesterTest, ASourceWhoseRegionIsGoneFailsTheRequest) {
       a.endpoint
           .add_region({.address = 0, .length = 64, .location = HostMemory::location_of(a.storage.data())})
           .value();
-  post(SendKind::write, 4, 1);
+  post(SendKind::write, 4, 1, false);  // what stands before it is done first, without waiting for a timeout
   ASSERT_TRUE(a.endpoint.post_send(a.qpn, {.work_id = 2,
                                            .kind = SendKind::write,
                                            .local = {0, 64, key},
@@ -377,7 +405,8 @@ TEST_F(RequesterTest, ASourceWhoseRegionIsGoneFailsTheRequest) {
   ASSERT_TRUE(a.endpoint.remove_region(key));
   hosts.settle();
   hosts.settle();
-  EXPECT_THAT(statuses(), ElementsAre(CompletionStatus::success, CompletionStatus::local_protection_error));
+  EXPECT_THAT(statuses(), ElementsAre(CompletionStatus::local_protection_error));
+  EXPECT_EQ(a.endpoint.statistics().ack_timeouts, 0u);
 }
 
 }  // namespace
