@@ -62,6 +62,14 @@ class Suites(unittest.TestCase):
     self.assertEqual(self.groups(self.suite("a"), self.suite("b", own_boot=True), self.suite("c")),
                      [["a", "c"], ["b"]])
 
+  def test_a_brief_run_has_something_of_every_suite(self):
+    options = {"memory_mib": None, "timeout_s": None}
+    whole, brief = (suites._select([], "", options | {"brief": b}) for b in (False, True))  # pylint: disable=protected-access
+    self.assertEqual([suite.name for suite in whole], [suite.name for suite in brief])
+    for suite in brief:
+      self.assertTrue(suite.tests or suite.boots_tests, suite.name)
+    self.assertLess(sum(len(s.tests) for s in brief), sum(len(s.tests) for s in whole))
+
   def test_a_suite_without_plain_tests_boots_nothing(self):
     self.assertEqual(self.groups(self.suite("a", tests=())), [])
 

@@ -126,6 +126,12 @@ def reset_all():
 
 # ---- boots ----
 
+def thorough(function):
+  """Decorator: a long test of what shorter ones also touch; `tools/vmlab test --brief` leaves it out."""
+  function.thorough = True
+  return function
+
+
 def boots(count):
   """Decorator: the test takes `count` boots of its own, and the boot's number (1..count) as its argument."""
 

@@ -80,6 +80,7 @@ def reasons(line, nic, counter, priority=None):
 
 # ---- the same numbers as Debian's tools ----
 
+@lab.thorough
 def test_agrees_with_ethtool():
   nic = lab.nic(0)
   nic.set_pfc(3)

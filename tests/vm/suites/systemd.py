@@ -26,6 +26,7 @@ def timer_unit():
   return names[0] if names else None
 
 
+@lab.thorough
 def test_the_timer_is_a_unit_and_rolls_back():
   forget()
   before = state()
@@ -38,6 +39,7 @@ def test_the_timer_is_a_unit_and_rolls_back():
     wait_until(lambda: timer_unit() is None, "the unit is gone")
 
 
+@lab.thorough
 def test_a_killed_timer_is_started_again():
   forget()
   before = state()
@@ -51,6 +53,7 @@ def test_a_killed_timer_is_started_again():
     expect_same_state(before, state())
 
 
+@lab.thorough
 def test_the_timer_outlives_its_session():
   """The shell that applied, and all of its session, are killed as a broken ssh connection's are."""
   forget()

@@ -33,6 +33,7 @@ def test_apply_and_undo_leave_no_trace():
   expect_equal(entries[0]["undone_by"], entries[1]["id"], "undone by")
 
 
+@lab.thorough
 def test_every_profile_comes_and_goes():
   for profile in ("sonic-dscp3-4", "pcp-tagged-l2", "lossy"):
     forget()
@@ -46,6 +47,7 @@ def test_every_profile_comes_and_goes():
     expect_same_state(before, state())
 
 
+@lab.thorough
 def test_the_lines_by_hand_do_the_same():
   """The equivalent commands of the plan, pasted into a shell on an equal host."""
   forget()
@@ -94,6 +96,7 @@ def test_the_dead_man_rolls_back():
   expect("not confirmed within" in history()[-1]["reason"], history()[-1]["reason"])
 
 
+@lab.thorough
 def test_rollback_before_confirmation():
   forget()
   before = state()
@@ -103,6 +106,7 @@ def test_rollback_before_confirmation():
   expect_equal(last_outcome(), "rolled_back", "outcome")
 
 
+@lab.thorough
 def test_a_foreign_write_blocks_the_confirmation():
   forget()
   before = state()
@@ -117,6 +121,7 @@ def test_a_foreign_write_blocks_the_confirmation():
 
 # ---- refusals ----
 
+@lab.thorough
 def test_default_route_is_guarded():
   forget()
   one = lab.nic(0)

@@ -22,6 +22,7 @@ STATE = "disk"
 
 # ---- faults in the kernel ----
 
+@lab.thorough
 def test_an_error_at_any_write_is_undone():
   total = count_writes()
   errors = itertools.cycle(("EIO", "EBUSY", "EINVAL", "ENOMEM", "EOPNOTSUPP", "ETIMEDOUT"))
@@ -36,6 +37,7 @@ def test_an_error_at_any_write_is_undone():
     expect_equal(last_outcome(), "rolled_back", f"write {nth}")
 
 
+@lab.thorough
 def test_a_write_without_effect_is_found():
   for knob in ("pfc", "ets", "app", "mtu", "cc_param", "tunable") if LONG else ("ets", "mtu"):
     forget()
@@ -47,6 +49,7 @@ def test_a_write_without_effect_is_found():
     expect_same_state(before, state())
 
 
+@lab.thorough
 def test_a_link_that_stays_down_is_loud():
   forget()
   before = state()
@@ -61,6 +64,7 @@ def test_a_link_that_stays_down_is_loud():
   expect_equal(last_outcome(), "rolled_back", "outcome")
 
 
+@lab.thorough
 def test_firmware_that_overwrites_is_found():
   """DCBX handed back to willing firmware behind our back, which writes the switch's settings seconds later."""
   forget()
@@ -81,7 +85,7 @@ def test_firmware_that_overwrites_is_found():
 
 def test_killed_at_any_write_the_dead_man_takes_over():
   total = count_writes()
-  for index, nth in enumerate(sampled(total, 4)):
+  for index, nth in enumerate(sampled(total, 3)):
     forget()
     reset_all()
     before = state()
@@ -125,6 +129,7 @@ def test_with_the_dead_man_killed_too_the_next_start_takes_over():
   expect_equal(last_outcome(), "rolled_back", "outcome")
 
 
+@lab.thorough
 def test_killed_during_the_rollback():
   forget()
   lab.inject("reset")

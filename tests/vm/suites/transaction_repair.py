@@ -125,6 +125,11 @@ def check_repair(*planted):
   expect_same_state(before, after)
 
 
+def test_a_fault_on_either_nic_is_repaired_and_restored():
+  check_repair(["dscp_on_lossy"], ["pfc_two"])
+
+
+@lab.thorough
 def test_each_planted_fault_is_repaired_and_restored():
   """Two NICs, so two at a time; in a long run also each beside a good NIC."""
   for first, second in zip(list(FAULTS)[::2], list(FAULTS)[1::2]):
@@ -139,6 +144,7 @@ def compatible(first, second):
   return not {first, second} <= pfc and {first, second} != {"dscp_on_lossy", "trust_pcp"}
 
 
+@lab.thorough
 def test_pairs_of_planted_faults_are_repaired_and_restored():
   pairs = [pair for pair in itertools.combinations(FAULTS, 2) if compatible(*pair)]
   if not LONG:

@@ -63,6 +63,7 @@ def _parser():
   test.add_argument("-k", dest="match", default="", metavar="TEXT", help="only tests whose name has TEXT")
   test.add_argument("-j", dest="at_once", type=_count, metavar="N", default=min(os.cpu_count() or 1, 4),
                     help="machines at once (default: one a core, up to 4; here %(default)s)")
+  test.add_argument("--brief", action="store_true", help="without the longest tests, as ./run-tests does without --long")
   test.add_argument("--list", action="store_true", help="list the tests, run none")
   verbs.add_parser("install", help="apt-get install what the lab needs and prepare the cache")
   return parser
@@ -120,7 +121,7 @@ def _shell(options):
 def _test(options):
   if not options.list:
     _check_tools()
-  return suites.main(options.suites, options.match, options.list, memory_mib=options.memory,
+  return suites.main(options.suites, options.match, options.list, brief=options.brief, memory_mib=options.memory,
                      timeout_s=options.timeout, kernel_log=options.kernel_log, at_once=options.at_once)
 
 

@@ -70,7 +70,8 @@ def _jobs(suites, kernel_log):
 
 def _load(path, match, options):
   module = runner.load_suite(path)
-  functions = [f for f in runner.tests_of(module) if match in f.__name__]
+  functions = [f for f in runner.tests_of(module)
+               if match in f.__name__ and not (options["brief"] and hasattr(f, "thorough"))]
   lockdown = getattr(module, "LOCKDOWN", "")
   state = getattr(module, "STATE", "shared")
   if state not in ("shared", "disk"):
@@ -187,8 +188,8 @@ def _run_boots_test(suite, test, boots, verdict, kernel_log):
   verdict.passed += 1
 
 
-def main(names, match, list_only, memory_mib=None, timeout_s=None, kernel_log=False, at_once=1):
-  suites = _select(names, match, {"memory_mib": memory_mib, "timeout_s": timeout_s})
+def main(names, match, list_only, brief=False, memory_mib=None, timeout_s=None, kernel_log=False, at_once=1):
+  suites = _select(names, match, {"brief": brief, "memory_mib": memory_mib, "timeout_s": timeout_s})
   if list_only:
     for suite in suites:
       for test in suite.tests:
