@@ -1,9 +1,7 @@
 // What a requester sends, and what it makes of answers, frame by frame.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "dataplane/wire/opcode.h"
-#include "tests/dataplane/engine/two_hosts.h"
+#include "tests/dataplane/engine/one_requester.h"
 
 namespace rocetune::engine {
 namespace {
@@ -12,76 +10,6 @@ namespace opcode = wire::opcode;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-class RequesterTest : public ::testing::Test {
- protected:
-  void connect(const std::function<void(ConnectParameters&)>& change = {}) {
-    hosts.connect([&](ConnectParameters& p) {
-      p.mtu = PathMtu::b256;
-      p.ack_timeout = 10;  // 4.2 ms
-      if (change) change(p);
-    });
-  }
-  void post(SendKind kind, std::uint32_t length, std::uint64_t id = 0, bool signaled = true) {
-    ASSERT_TRUE(a.endpoint.post_send(a.qpn, {.work_id = id,
-                                             .kind = kind,
-                                             .signaled = signaled,
-                                             .local = a.buffer(0, length),
-                                             .remote_address = Host::kBase + 4096,
-                                             .remote_key = b.key}));
-  }
-  static std::vector<std::uint8_t> opcodes(const std::vector<Frame>& frames) {
-    std::vector<std::uint8_t> all;
-    for (const Frame& frame : frames) all.push_back(packet_of(frame).bth.opcode);
-    return all;
-  }
-  // Places of those that ask for an acknowledgement.
-  static std::vector<std::size_t> asking(const std::vector<Frame>& frames) {
-    std::vector<std::size_t> all;
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-      if (packet_of(frames[i]).bth.ack_request) all.push_back(i);
-    }
-    return all;
-  }
-  static std::vector<std::uint32_t> psns(const std::vector<Frame>& frames) {
-    std::vector<std::uint32_t> all;
-    for (const Frame& frame : frames) all.push_back(packet_of(frame).bth.psn.value());
-    return all;
-  }
-  std::vector<CompletionStatus> statuses() {
-    std::vector<CompletionStatus> all;
-    for (const Completion& completion : a.completions()) all.push_back(completion.status);
-    return all;
-  }
-  // An answer from b to a, made by hand.
-  Frame answer(std::uint8_t opcode, std::uint32_t psn, std::uint8_t syndrome, std::uint32_t payload = 0) {
-    const wire::PathHeaders headers({.source = b.ip, .destination = a.ip});
-    const bool has_aeth = opcode != opcode::kRcReadResponseMiddle;
-    const std::size_t size = wire::Bth::kSize + (has_aeth ? wire::Aeth::kSize : 0) + payload;
-    Frame frame(headers.size() + size + wire::kIcrcSize);
-    headers.emit(frame, size);
-    wire::Bth{.opcode = opcode, .destination = a.qpn, .psn = wire::Psn(psn)}.emit(
-        wire::fixed<wire::Bth::kSize>(wire::MutableBytes(frame), headers.size()));
-    if (has_aeth) {
-      wire::Aeth{syndrome, 1}.emit(
-          wire::fixed<wire::Aeth::kSize>(wire::MutableBytes(frame), headers.size() + wire::Bth::kSize));
-    }
-    reseal(frame);
-    return frame;
-  }
-  Frame ack(std::uint32_t psn, std::uint8_t syndrome = 0x1F) {
-    return answer(opcode::kRcAcknowledge, psn, syndrome);
-  }
-  std::uint64_t dropped(DropReason reason) { return a.endpoint.statistics().dropped(reason); }
-  void wait(Duration span) {
-    hosts.now = hosts.now + span;
-    a.endpoint.on_timeout(hosts.now);
-  }
-
-  TwoHosts hosts;
-  Host& a = hosts.a;
-  Host& b = hosts.b;
-};
 
 TEST_F(RequesterTest, FirstMiddleLastWithOneHeaderAndConsecutiveNumbers) {
   connect();
@@ -345,68 +273,6 @@ TEST_F(RequesterTest, AnswersToNothingAreCounted) {
   EXPECT_THAT(a.completions(), IsEmpty());
   a.give(hosts.now, ack(100));
   EXPECT_THAT(a.completions(), SizeIs(1));
-}
-
-TEST_F(RequesterTest, CreditsLimitWhatTakesAReceiveRequest) {
-  connect([](ConnectParameters& p) { p.end_to_end_credits = true; });
-  for (int i = 0; i < 5; ++i) post(SendKind::send, 4);
-  EXPECT_THAT(psns(a.take(hosts.now)), ElementsAre(100));  // the probe
-  a.give(hosts.now, ack(100, 2));                          // MSN 1, two more
-  EXPECT_THAT(psns(a.take(hosts.now)), ElementsAre(101, 102));
-  a.give(hosts.now, ack(102, 0));  // MSN 1 again: none beyond what was said
-  EXPECT_THAT(psns(a.take(hosts.now)), ElementsAre(103));
-}
-
-TEST_F(RequesterTest, CreditsDoNotLimitWrites) {
-  connect([](ConnectParameters& p) { p.end_to_end_credits = true; });
-  for (int i = 0; i < 5; ++i) post(SendKind::write, 4);
-  EXPECT_THAT(a.take(hosts.now), SizeIs(5));
-}
-
-TEST_F(RequesterTest, CreditsFlowBetweenTwoOfOurs) {
-  connect([](ConnectParameters& p) { p.end_to_end_credits = true; });
-  for (std::uint64_t i = 0; i < 8; ++i) {
-    ASSERT_TRUE(b.endpoint.post_receive(b.qpn, {i, b.buffer(0, 600)}));
-    post(SendKind::send, 600, i);
-  }
-  hosts.settle();
-  EXPECT_THAT(a.completions(), SizeIs(8));
-  EXPECT_EQ(b.endpoint.statistics().rnr_naks_sent, 0);
-}
-
-TEST_F(RequesterTest, PostRefusals) {
-  connect();
-  const auto refusal = [&](SendRequest request) { return a.endpoint.post_send(a.qpn, request).error(); };
-  EXPECT_EQ(refusal({.local = {Host::kBase, 4, MemoryKey(77)}}), PostRefusal::bad_local_key);
-  EXPECT_EQ(refusal({.local = a.buffer(Host::kSize - 3, 4)}), PostRefusal::bad_local_key);
-  EXPECT_EQ(refusal({.kind = SendKind::fetch_add, .local = a.buffer(0, 8), .remote_address = 4}),
-            PostRefusal::misaligned);
-  EXPECT_EQ(refusal({.kind = SendKind::compare_swap, .local = a.buffer(0, 4)}), PostRefusal::misaligned);
-  EXPECT_EQ(refusal({.local = {Host::kBase, kLongestMessage + 1, a.key}}), PostRefusal::too_long);
-  EXPECT_EQ(refusal({.kind = SendKind::read, .has_immediate = true, .local = a.buffer(0, 4)}),
-            PostRefusal::not_supported);
-  EXPECT_EQ(a.endpoint.post_send(wire::Qpn(0x123456), {}).error(), PostRefusal::unknown_queue_pair);
-  for (int i = 0; i < 256; ++i) post(SendKind::write, 4);
-  EXPECT_EQ(refusal({.local = a.buffer(0, 4)}), PostRefusal::queue_full);
-}
-
-TEST_F(RequesterTest, ASourceWhoseRegionIsGoneFailsTheRequest) {
-  connect();
-  const MemoryKey key =
-      a.endpoint
-          .add_region({.address = 0, .length = 64, .location = HostMemory::location_of(a.storage.data())})
-          .value();
-  post(SendKind::write, 4, 1, false);  // what stands before it is done first, without waiting for a timeout
-  ASSERT_TRUE(a.endpoint.post_send(a.qpn, {.work_id = 2,
-                                           .kind = SendKind::write,
-                                           .local = {0, 64, key},
-                                           .remote_address = Host::kBase,
-                                           .remote_key = b.key}));
-  ASSERT_TRUE(a.endpoint.remove_region(key));
-  hosts.settle();
-  hosts.settle();
-  EXPECT_THAT(statuses(), ElementsAre(CompletionStatus::local_protection_error));
-  EXPECT_EQ(a.endpoint.statistics().ack_timeouts, 0u);
 }
 
 }  // namespace
