@@ -1,0 +1,96 @@
+// A host or a switch: it has ports, events of its own, and works through a window of virtual time by itself.
+//
+// Order of events at one node: by time; at one time, what the node has set for itself comes before what
+// arrives, and arrivals come by port. What a node does depends on nothing else, so the order in which nodes
+// take their turns, or whether they do so on several cores, changes nothing.
+#pragma once
+
+#include <queue>
+#include <vector>
+
+#include "dataplane/fabric/pipe.h"
+
+namespace rocetune::fabric {
+
+// A running digest of what happened at a node: cheap, and different for different histories.
+class EventDigest {
+ public:
+  void add(Instant time, std::uint64_t what) {
+    state_ = (state_ ^ static_cast<std::uint64_t>(time.since_origin().count())) * 0x9FB21C651E98DF25ULL;
+    state_ = (state_ ^ (state_ >> 32) ^ what) * 0xD6E8FEB86659FD93ULL;
+    state_ ^= state_ >> 29;
+  }
+  std::uint64_t value() const { return state_; }
+
+ private:
+  std::uint64_t state_ = 0x6A09E667F3BCC908ULL;
+};
+
+struct Shared {
+  PacketPool packets;
+  std::vector<Instant> next;  // by node: when it has something to do next, as far as others know
+  std::size_t finished = 0;   // flows
+};
+
+class Node {
+ public:
+  Node(NodeId id, Shared& shared) : id_(id), shared_(shared) {}
+  virtual ~Node() = default;
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  NodeId id() const { return id_; }
+  // The next port: what arrives there, and what leaves there towards `peer`. Both must outlive the node.
+  // Returns its number.
+  std::uint16_t add_port(Pipe& in, Pipe& out, NodeId peer, BitRate rate);
+  std::size_t ports() const { return ins_.size(); }
+
+  // Does everything that is due before `end`.
+  void run(Instant end);
+  const EventDigest& digest() const { return digest_; }
+  std::uint64_t events() const { return events_; }
+  std::uint64_t packet_hops() const { return packet_hops_; }  // packets that left one of its ports
+
+ protected:
+  // Something set by set_timer() is due: `what` as given there.
+  virtual void on_timer(Instant now, std::uint32_t what) = 0;
+  virtual void on_arrival(Instant now, std::uint16_t port, PacketIndex packet) = 0;
+  virtual void on_port(std::uint16_t port, BitRate rate) = 0;  // one was added
+
+  void set_timer(Instant at, std::uint32_t what) { timers_.push({at, sequence_++, what}); }
+  // Puts a packet on the link of `port` from `now` on. Returns when its last bit has left.
+  Instant send(Instant now, std::uint16_t port, PacketIndex packet);
+  Packet& packet(PacketIndex index) { return shared_.packets[index]; }
+  PacketPool& packets() { return shared_.packets; }
+  void note_finished() { ++shared_.finished; }
+  EventDigest& mutable_digest() { return digest_; }
+
+ private:
+  struct Timer {
+    Instant at;
+    std::uint64_t sequence;
+    std::uint32_t what;
+    bool operator>(const Timer& other) const {
+      return at != other.at ? at > other.at : sequence > other.sequence;
+    }
+  };
+  struct Out {
+    Pipe* pipe;
+    NodeId peer;
+    BitRate rate;
+    std::int64_t ps_per_byte;  // 0: no whole number
+  };
+
+  NodeId id_;
+  Shared& shared_;
+  std::vector<Pipe*> ins_;
+  std::vector<Instant> arrivals_;  // by port: the next one
+  std::vector<Out> outs_;
+  std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
+  std::uint64_t sequence_ = 0;
+  EventDigest digest_;
+  std::uint64_t events_ = 0;
+  std::uint64_t packet_hops_ = 0;
+};
+
+}  // namespace rocetune::fabric

@@ -1,0 +1,103 @@
+// What travels through the fabric: the real header bytes that an endpoint wrote, the name of its payload, and
+// beside them what every hop looks at, so that a switch touches one cache line of it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "congestion/pfc.h"
+#include "dataplane/engine/frame.h"
+
+namespace rocetune::fabric {
+
+using NodeId = std::uint32_t;
+using PacketIndex = std::uint32_t;
+constexpr PacketIndex kNoPacket = 0xFFFFFFFF;
+
+enum class PacketKind : std::uint8_t { roce, pause };
+
+struct Packet {
+  // ---- for switches ----
+  std::uint32_t wire_bytes = 0;  // what it takes of a link, framing included
+  std::uint32_t flow_hash = 0;   // of addresses, protocol and UDP ports
+  NodeId destination = 0;
+  PacketIndex next = kNoPacket;    // in the queue it stands in
+  std::uint16_t ingress_port = 0;  // of the switch it is in
+  std::uint8_t ingress_priority = 0;
+  PacketKind kind = PacketKind::roce;
+  Dscp dscp;
+  Ecn ecn = Ecn::not_ect;
+  std::uint8_t hops = 0;  // switches passed: what is taken off the TTL
+  bool ce_echo = false;   // ACK: its sender saw a CE mark since the last one (HPCC's semantics)
+  // ---- for hosts ----
+  std::uint16_t header_size = 0;
+  bool has_payload = false;
+  engine::SyntheticContent content;
+  PfcMessage pause;  // kind pause: what its frame says
+  std::array<std::byte, engine::TransmitFrame::kHeaderRoom> header;
+};
+
+// Packets by index, from pages that never move. One caller.
+class PacketPool {
+ public:
+  PacketIndex take() {
+    if (free_ == kNoPacket) grow();
+    const PacketIndex index = free_;
+    free_ = (*this)[index].next;
+    ++in_use_;
+    return index;
+  }
+  void give_back(PacketIndex index) {
+    (*this)[index].next = free_;
+    free_ = index;
+    --in_use_;
+  }
+  Packet& operator[](PacketIndex index) { return pages_[index >> kPageBits][index & (kPage - 1)]; }
+  const Packet& operator[](PacketIndex index) const {
+    return pages_[index >> kPageBits][index & (kPage - 1)];
+  }
+  std::size_t in_use() const { return in_use_; }
+
+ private:
+  static constexpr unsigned kPageBits = 12;
+  static constexpr PacketIndex kPage = PacketIndex{1} << kPageBits;
+  void grow() {
+    const auto first = static_cast<PacketIndex>(pages_.size() << kPageBits);
+    pages_.push_back(std::make_unique<Packet[]>(kPage));
+    for (PacketIndex i = kPage; i-- > 0;) {
+      pages_.back()[i].next = free_;
+      free_ = first + i;
+    }
+  }
+  std::vector<std::unique_ptr<Packet[]>> pages_;
+  PacketIndex free_ = kNoPacket;
+  std::size_t in_use_ = 0;
+};
+
+// A first-in-first-out queue of packets, chained through them.
+struct PacketQueue {
+  PacketIndex head = kNoPacket;
+  PacketIndex tail = kNoPacket;
+  std::uint32_t packets = 0;
+  std::int64_t bytes = 0;
+
+  bool is_empty() const { return head == kNoPacket; }
+  void push(PacketPool& pool, PacketIndex index) {
+    pool[index].next = kNoPacket;
+    (is_empty() ? head : pool[tail].next) = index;
+    tail = index;
+    ++packets;
+    bytes += pool[index].wire_bytes;
+  }
+  PacketIndex pop(PacketPool& pool) {
+    const PacketIndex index = head;
+    head = pool[index].next;
+    --packets;
+    bytes -= pool[index].wire_bytes;
+    return index;
+  }
+};
+
+}  // namespace rocetune::fabric

@@ -1,0 +1,47 @@
+// One direction of a link: what left one end arrives at the other after the delay, in order.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "dataplane/fabric/packet.h"
+
+namespace rocetune::fabric {
+
+struct Arrival {
+  Instant time;
+  PacketIndex packet;
+};
+
+// The sender appends during a window of virtual time; what it appended becomes visible to the receiver with
+// the next window. No arrival lies in the window in which it was sent, because no window is longer than the
+// shortest delay.
+class Pipe {
+ public:
+  explicit Pipe(Duration delay) : delay_(delay) {}
+  Duration delay() const { return delay_; }
+
+  // By the sender: the last bit leaves at `end`.
+  void send(Instant end, PacketIndex packet) { sent_.push_back({end + delay_, packet}); }
+  // When the first of what was sent in this window arrives; never() if nothing was.
+  Instant first_sent() const { return sent_.empty() ? Instant::never() : sent_.front().time; }
+
+  // By the receiver, when a window begins.
+  void open() {
+    for (const Arrival& arrival : sent_) waiting_.push_back(arrival);
+    sent_.clear();
+  }
+  Instant next() const { return waiting_.empty() ? Instant::never() : waiting_.front().time; }
+  PacketIndex take() {
+    const PacketIndex packet = waiting_.front().packet;
+    waiting_.pop_front();
+    return packet;
+  }
+
+ private:
+  Duration delay_;
+  std::vector<Arrival> sent_;
+  std::deque<Arrival> waiting_;
+};
+
+}  // namespace rocetune::fabric
