@@ -52,9 +52,9 @@ void remark(wire::MutableBytes header, std::uint8_t tos) {
   wire::store16(header, kIp + 10, static_cast<std::uint16_t>(~sum));
 }
 
-std::uint8_t opcode_of(const Packet& packet) { return wire::load8(packet.header, kBth); }
-wire::Qpn destination_of(const Packet& packet) {
-  return wire::Qpn(wire::load32(packet.header, kBth + 4) & 0xFFFFFF);
+std::uint8_t opcode_of(const PacketBody& body) { return wire::load8(body.header, kBth); }
+wire::Qpn destination_of(const PacketBody& body) {
+  return wire::Qpn(wire::load32(body.header, kBth + 4) & 0xFFFFFF);
 }
 
 }  // namespace
@@ -109,10 +109,6 @@ void HostNode::connect(HostNode& from, HostNode& to, const Flow& flow, std::uint
 
 void HostNode::on_timer(Instant now, std::uint32_t what) {
   switch (static_cast<Purpose>(what & 3)) {
-    case kTransmit:
-      if (transmit_wake_ != now) return;
-      transmit_wake_ = Instant::never();
-      return transmit(now);
     case kEndpoint:
       if (endpoint_wake_ != now) return;
       endpoint_wake_ = Instant::never();
@@ -133,41 +129,41 @@ void HostNode::on_arrival(Instant now, std::uint16_t, PacketIndex index) {
   Packet& packet = this->packet(index);
   mutable_digest().add(now, packet.wire_bytes);
   if (packet.kind == PacketKind::pause) {
-    effects_.push_back({now + parameters_.pause_reaction, packet.pause});
+    effects_.push_back({now + parameters_.pause_reaction, packets().body(index).pause});
     set_timer(effects_.back().at, timer(kEffect));
     return packets().give_back(index);
   }
-  deliver(now, packet);
+  deliver(now, packet, packets().body(index));
   packets().give_back(index);
   take_completions(now);
   transmit(now);
 }
 
-void HostNode::deliver(Instant now, Packet& packet) {
+void HostNode::deliver(Instant now, const Packet& packet, PacketBody& body) {
   Ecn ecn = packet.ecn;
   if (parameters_.echoes_ce) {
-    if (packet.ce_echo) echo_arrived(now, packet);
+    if (packet.ce_echo) echo_arrived(now, body);
     if (ecn == Ecn::ce) {
-      const auto echo = std::ranges::find(echoes_, destination_of(packet), &Echo::ours);
+      const auto echo = std::ranges::find(echoes_, destination_of(body), &Echo::ours);
       if (echo != echoes_.end()) echo->ce_seen = true;
       ecn = Ecn::ect0;  // its notification point stays silent
     }
   }
-  const wire::MutableBytes header(packet.header);
+  const wire::MutableBytes header(body.header);
   remark(header, TosByte(packet.dscp, ecn).wire());
   engine::ReceivedFrame frame;
   // Without payload the ICRC follows at once; nobody looks at its value here.
-  frame.bytes = header.first(packet.header_size + (packet.has_payload ? 0 : wire::kIcrcSize));
-  if (packet.has_payload) frame.content = &packet.content;
+  frame.bytes = header.first(body.header_size + (body.has_payload ? 0 : wire::kIcrcSize));
+  if (body.has_payload) frame.content = &body.content;
   endpoint_.on_frames(now, {&frame, 1});
 }
 
 // An ACK that reports a mark is a CNP to the queue pair that it is for.
-void HostNode::echo_arrived(Instant now, const Packet& packet) {
+void HostNode::echo_arrived(Instant now, const PacketBody& body) {
   std::array<std::byte, 128> bytes;
   const wire::PathHeaders path(
-      {.source = address_of(id_of(wire::load32(packet.header, kIp + 12))), .destination = address_of(id())});
-  const std::size_t size = wire::emit_cnp(path, destination_of(packet), bytes);
+      {.source = address_of(id_of(wire::load32(body.header, kIp + 12))), .destination = address_of(id())});
+  const std::size_t size = wire::emit_cnp(path, destination_of(body), bytes);
   const engine::ReceivedFrame frame{wire::ConstBytes(bytes).first(size)};
   endpoint_.on_frames(now, {&frame, 1});
 }
@@ -209,21 +205,22 @@ void HostNode::take_completions(Instant now) {
 PacketIndex HostNode::packet_of(const engine::TransmitFrame& frame) {
   const PacketIndex index = packets().take();
   Packet& packet = this->packet(index);
-  packet.header = frame.header;
-  packet.header_size = frame.header_size;
-  packet.has_payload = frame.payload.length > 0;
+  PacketBody& body = packets().body(index);
+  body.header = frame.header;
+  body.header_size = frame.header_size;
+  body.has_payload = frame.payload.length > 0;
   packet.kind = PacketKind::roce;
   packet.hops = 0;
   packet.ce_echo = false;
-  if (packet.has_payload) packet.content = memory_.content_of(frame.payload);
-  const TosByte tos = TosByte::from_wire(wire::load8(packet.header, kIp + 1));
+  if (body.has_payload) body.content = memory_.content_of(frame.payload);
+  const TosByte tos = TosByte::from_wire(wire::load8(body.header, kIp + 1));
   packet.dscp = tos.dscp();
   packet.ecn = tos.ecn();
-  packet.destination = id_of(wire::load32(packet.header, kIp + 16));
-  packet.flow_hash = hash_of(packet.header);
-  const bool is_ack = opcode_of(packet) == wire::opcode::kRcAcknowledge;
+  packet.destination = id_of(wire::load32(body.header, kIp + 16));
+  packet.flow_hash = hash_of(body.header);
+  const bool is_ack = opcode_of(body) == wire::opcode::kRcAcknowledge;
   if (parameters_.framing == Framing::hpcc) {
-    packet.wire_bytes = packet.has_payload ? frame.payload.length + 48 : 60;
+    packet.wire_bytes = body.has_payload ? frame.payload.length + 48 : 60;
   } else {
     packet.wire_bytes = std::max(static_cast<std::uint32_t>(frame.size()), kShortestFrame) + kAroundFrame;
   }
@@ -233,7 +230,7 @@ PacketIndex HostNode::packet_of(const engine::TransmitFrame& frame) {
   }
   if (is_ack && parameters_.echoes_ce) {
     for (Echo& echo : echoes_) {
-      if (echo.theirs != destination_of(packet) || echo.from != packet.destination) continue;
+      if (echo.theirs != destination_of(body) || echo.from != packet.destination) continue;
       packet.ce_echo = std::exchange(echo.ce_seen, false);
     }
   }
@@ -253,7 +250,7 @@ bool HostNode::fetch(Instant now) {
 
 void HostNode::transmit(Instant now) {
   if (free_at_ > now) {
-    wake_for_transmit(free_at_);
+    wake_port(0, free_at_);
     return wake_for_endpoint(now);
   }
   while (true) {
@@ -267,20 +264,14 @@ void HostNode::transmit(Instant now) {
         continue;
       }
       free_at_ = send(now, 0, queue.pop(packets()));
-      wake_for_transmit(free_at_);
+      wake_port(0, free_at_);
       return wake_for_endpoint(now);
     }
     if (!fetch(now)) {
-      if (soonest != Instant::never()) wake_for_transmit(soonest);
+      if (soonest != Instant::never()) wake_port(0, soonest);
       return wake_for_endpoint(now);
     }
   }
-}
-
-void HostNode::wake_for_transmit(Instant at) {
-  if (transmit_wake_ <= at) return;
-  transmit_wake_ = at;
-  set_timer(at, timer(kTransmit));
 }
 
 void HostNode::wake_for_endpoint(Instant now) {

@@ -79,7 +79,7 @@ class HostNode final : public Node {
   }
 
  private:
-  enum Purpose : std::uint32_t { kTransmit, kEndpoint, kEffect, kStart };
+  enum Purpose : std::uint32_t { kEndpoint, kEffect, kStart };
   static std::uint32_t timer(Purpose purpose, std::size_t which = 0) {
     return static_cast<std::uint32_t>(which) << 2 | static_cast<std::uint32_t>(purpose);
   }
@@ -96,11 +96,12 @@ class HostNode final : public Node {
   };
 
   void on_port(std::uint16_t port, BitRate rate) override;
+  void on_wake(Instant now, std::uint16_t) override { transmit(now); }
   void on_timer(Instant now, std::uint32_t what) override;
   void on_arrival(Instant now, std::uint16_t port, PacketIndex packet) override;
 
-  void deliver(Instant now, Packet& packet);
-  void echo_arrived(Instant now, const Packet& packet);
+  void deliver(Instant now, const Packet& packet, PacketBody& body);
+  void echo_arrived(Instant now, const PacketBody& body);
   void post(Sending& sending);
   void take_completions(Instant now);
   void transmit(Instant now);
@@ -108,7 +109,6 @@ class HostNode final : public Node {
   bool fetch(Instant now);
   PacketIndex packet_of(const engine::TransmitFrame& frame);
   void wake_for_endpoint(Instant now);
-  void wake_for_transmit(Instant at);
   Priority priority_of(Dscp dscp) const {
     return parameters_.priority_of[static_cast<std::size_t>(dscp.value())];
   }
@@ -119,7 +119,6 @@ class HostNode final : public Node {
   std::vector<Sending> sendings_;
   std::array<PacketQueue, Priority::kCount> held_;  // fetched, and not yet on the link
   Instant free_at_;
-  Instant transmit_wake_ = Instant::never();
   Instant endpoint_wake_ = Instant::never();
   PauseState paused_;
   std::deque<Effect> effects_;

@@ -56,6 +56,7 @@ Network::Network(const Topology& topology, const NetworkOptions& options, std::s
     nodes_[link.a]->add_port(back, there, link.b, link.rate);
     nodes_[link.b]->add_port(there, back, link.a, link.rate);
   }
+  for (Node* node : nodes_) node->start();
   for (std::uint32_t i = 0; i < flows.size(); ++i) {
     HostNode::connect(*hosts_[flows[i].from], *hosts_[flows[i].to], flows[i], i);
     Instant& next = shared_.next[flows[i].from];

@@ -8,7 +8,6 @@ std::uint16_t Node::add_port(Pipe& in, Pipe& out, NodeId peer, BitRate rate) {
   constexpr std::int64_t kPicosecondsOfABit = 1'000'000'000'000;
   const bool is_whole = 8 * kPicosecondsOfABit % rate.count() == 0;
   ins_.push_back(&in);
-  arrivals_.push_back(Instant::never());
   outs_.push_back({&out, peer, rate, is_whole ? 8 * kPicosecondsOfABit / rate.count() : 0});
   const auto port = static_cast<std::uint16_t>(ins_.size() - 1);
   on_port(port, rate);
@@ -28,31 +27,39 @@ Instant Node::send(Instant now, std::uint16_t port, PacketIndex index) {
   return end;
 }
 
+void Node::start() { due_.resize(2 * ins_.size()); }
+
 void Node::run(Instant end) {
-  for (std::size_t port = 0; port < ins_.size(); ++port) {
+  const std::size_t ports = ins_.size();
+  for (std::size_t port = 0; port < ports; ++port) {
     ins_[port]->open();
-    arrivals_[port] = ins_[port]->next();
+    if (ins_[port]->next() != due_[ports + port]) due_.set(ports + port, ins_[port]->next());
   }
   while (true) {
-    const auto first = std::min_element(arrivals_.begin(), arrivals_.end());
-    const Instant arrival = first == arrivals_.end() ? Instant::never() : *first;
     const Instant timer = timers_.empty() ? Instant::never() : timers_.top().at;
-    const Instant now = std::min(arrival, timer);
+    const Instant now = std::min(due_.time(), timer);
     if (now >= end) {
       shared_.next[id_] = now;
       return;
     }
     ++events_;
-    if (timer <= arrival) {
+    if (timer <= now) {
       const std::uint32_t what = timers_.top().what;
       timers_.pop();
       on_timer(now, what);
       continue;
     }
-    const auto port = static_cast<std::uint16_t>(first - arrivals_.begin());
-    const PacketIndex index = ins_[port]->take();
-    arrivals_[port] = ins_[port]->next();
-    on_arrival(now, port, index);
+    const std::size_t first = due_.index();
+    if (first < ports) {
+      due_.set(first, Instant::never());
+      on_wake(now, static_cast<std::uint16_t>(first));
+      continue;
+    }
+    Pipe& in = *ins_[first - ports];
+    const PacketIndex index = in.take();
+    if (in.next_packet() != kNoPacket) packets().prefetch(in.next_packet());
+    due_.set(first, in.next());
+    on_arrival(now, static_cast<std::uint16_t>(first - ports), index);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dataplane/fabric/pipe.h"
+#include "dataplane/fabric/soonest.h"
 
 namespace rocetune::fabric {
 
@@ -44,6 +45,8 @@ class Node {
   // Returns its number.
   std::uint16_t add_port(Pipe& in, Pipe& out, NodeId peer, BitRate rate);
   std::size_t ports() const { return ins_.size(); }
+  // After the last port.
+  void start();
 
   // Does everything that is due before `end`.
   void run(Instant end);
@@ -52,12 +55,17 @@ class Node {
   std::uint64_t packet_hops() const { return packet_hops_; }  // packets that left one of its ports
 
  protected:
+  // The moment given to wake_port() has come.
+  virtual void on_wake(Instant now, std::uint16_t port) = 0;
   // Something set by set_timer() is due: `what` as given there.
   virtual void on_timer(Instant now, std::uint32_t what) = 0;
   virtual void on_arrival(Instant now, std::uint16_t port, PacketIndex packet) = 0;
   virtual void on_port(std::uint16_t port, BitRate rate) = 0;  // one was added
 
   void set_timer(Instant at, std::uint32_t what) { timers_.push({at, sequence_++, what}); }
+  // One moment a port; a later call replaces it, never() takes it back.
+  void wake_port(std::uint16_t port, Instant at) { due_.set(port, at); }
+  Instant port_wakes(std::uint16_t port) const { return due_[port]; }
   // Puts a packet on the link of `port` from `now` on. Returns when its last bit has left.
   Instant send(Instant now, std::uint16_t port, PacketIndex packet);
   Packet& packet(PacketIndex index) { return shared_.packets[index]; }
@@ -84,7 +92,7 @@ class Node {
   NodeId id_;
   Shared& shared_;
   std::vector<Pipe*> ins_;
-  std::vector<Instant> arrivals_;  // by port: the next one
+  Soonest due_;  // by port when it wakes, then by port when the next packet arrives
   std::vector<Out> outs_;
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   std::uint64_t sequence_ = 0;

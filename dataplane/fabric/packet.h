@@ -18,8 +18,8 @@ constexpr PacketIndex kNoPacket = 0xFFFFFFFF;
 
 enum class PacketKind : std::uint8_t { roce, pause };
 
+// What every hop looks at.
 struct Packet {
-  // ---- for switches ----
   std::uint32_t wire_bytes = 0;  // what it takes of a link, framing included
   std::uint32_t flow_hash = 0;   // of addresses, protocol and UDP ports
   NodeId destination = 0;
@@ -31,7 +31,10 @@ struct Packet {
   Ecn ecn = Ecn::not_ect;
   std::uint8_t hops = 0;  // switches passed: what is taken off the TTL
   bool ce_echo = false;   // ACK: its sender saw a CE mark since the last one (HPCC's semantics)
-  // ---- for hosts ----
+};
+
+// What only its ends look at.
+struct PacketBody {
   std::uint16_t header_size = 0;
   bool has_payload = false;
   engine::SyntheticContent content;
@@ -54,24 +57,27 @@ class PacketPool {
     free_ = index;
     --in_use_;
   }
-  Packet& operator[](PacketIndex index) { return pages_[index >> kPageBits][index & (kPage - 1)]; }
-  const Packet& operator[](PacketIndex index) const {
-    return pages_[index >> kPageBits][index & (kPage - 1)];
-  }
+  Packet& operator[](PacketIndex index) { return pages_[index >> kPageBits]->heads[index & (kPage - 1)]; }
+  PacketBody& body(PacketIndex index) { return pages_[index >> kPageBits]->bodies[index & (kPage - 1)]; }
+  void prefetch(PacketIndex index) { __builtin_prefetch(&(*this)[index], 1); }
   std::size_t in_use() const { return in_use_; }
 
  private:
-  static constexpr unsigned kPageBits = 12;
+  static constexpr unsigned kPageBits = 10;
   static constexpr PacketIndex kPage = PacketIndex{1} << kPageBits;
   void grow() {
     const auto first = static_cast<PacketIndex>(pages_.size() << kPageBits);
-    pages_.push_back(std::make_unique<Packet[]>(kPage));
+    pages_.push_back(std::make_unique<Page>());
     for (PacketIndex i = kPage; i-- > 0;) {
-      pages_.back()[i].next = free_;
+      pages_.back()->heads[i].next = free_;
       free_ = first + i;
     }
   }
-  std::vector<std::unique_ptr<Packet[]>> pages_;
+  struct Page {
+    std::array<Packet, kPage> heads;
+    std::array<PacketBody, kPage> bodies;
+  };
+  std::vector<std::unique_ptr<Page>> pages_;
   PacketIndex free_ = kNoPacket;
   std::size_t in_use_ = 0;
 };

@@ -32,6 +32,7 @@ class Pipe {
     sent_.clear();
   }
   Instant next() const { return waiting_.empty() ? Instant::never() : waiting_.front().time; }
+  PacketIndex next_packet() const { return waiting_.empty() ? kNoPacket : waiting_.front().packet; }
   PacketIndex take() {
     const PacketIndex packet = waiting_.front().packet;
     waiting_.pop_front();

@@ -43,26 +43,25 @@ SwitchNode::SwitchNode(NodeId id, Shared& shared, const SwitchParameters& parame
       parameters_(parameters),
       routes_(routes),
       random_(seed, id),
+      marks_at_(parameters.congestion_point.mark_at),
       buffer_(parameters.buffer) {
   hash_seed_ = static_cast<std::uint32_t>(random_.next());
 }
 
 void SwitchNode::on_port(std::uint16_t, BitRate rate) { ports_.emplace_back(rate, parameters_, buffer_); }
 
-std::int64_t SwitchNode::queued(std::uint16_t port) const {
-  std::int64_t bytes = 0;
-  for (const PacketQueue& queue : ports_[port].queues) bytes += queue.bytes;
-  return bytes;
+std::int64_t SwitchNode::queued(std::uint16_t port) const { return ports_[port].queued; }
+
+void SwitchNode::change_length(Instant now, Port& port, std::int64_t bytes) {
+  port.queued += bytes;
+  port.counters.most_bytes = std::max(port.counters.most_bytes, port.queued);
+  if (port.watch != nullptr) port.watch->on_length(now, port.queued);
 }
 
 void SwitchNode::on_timer(Instant now, std::uint32_t what) {
-  const auto port = static_cast<std::uint16_t>(what >> 2);
+  const auto port = static_cast<std::uint16_t>(what >> 1);
   Port& p = ports_[port];
-  switch (static_cast<Purpose>(what & 3)) {
-    case kTransmit:
-      if (p.wake != now) return;  // moved since
-      p.wake = Instant::never();
-      return transmit(now, port);
+  switch (static_cast<Purpose>(what & 1)) {
     case kEffect:
       p.paused.on_pfc(now, p.effects.front().message);
       p.effects.pop_front();
@@ -99,21 +98,17 @@ void SwitchNode::on_arrival(Instant now, std::uint16_t port, PacketIndex index) 
   ++packet.hops;
   Port& out = ports_[egress];
   PacketQueue& queue = out.queues[index_of(priority)];
-  if (parameters_.marked.contains(priority) &&
-      out.points[index_of(priority)].on_enqueue(Bytes(queue.bytes), packet.ecn, random_.next())) {
-    packet.ecn = Ecn::ce;
-    ++out.counters.marked[index_of(priority)];
-  }
+  if (marks_at_ == MarkAt::enqueue) mark(out, priority, queue.bytes, packet);
   queue.push(packets(), index);
   out.waiting = static_cast<std::uint8_t>(out.waiting | 1U << priority.value());
-  out.counters.most_bytes = std::max(out.counters.most_bytes, queue.bytes);
+  change_length(now, out, packet.wire_bytes);
   if (parameters_.lossless.contains(priority)) look_at_buffer(now, port, priority);
   transmit(now, egress);
 }
 
 void SwitchNode::on_pause_frame(Instant now, std::uint16_t port, PacketIndex index) {
   Port& p = ports_[port];
-  const PfcMessage& message = packet(index).pause;
+  const PfcMessage message = packets().body(index).pause;
   for (const Priority priority : message.enabled.members()) {
     if (message.quanta[index_of(priority)].count() > 0) ++p.counters.pauses_received[index_of(priority)];
   }
@@ -122,17 +117,10 @@ void SwitchNode::on_pause_frame(Instant now, std::uint16_t port, PacketIndex ind
   packets().give_back(index);
 }
 
-void SwitchNode::wake_at(std::uint16_t port, Instant at) {
-  Port& p = ports_[port];
-  if (p.wake <= at) return;
-  p.wake = at;
-  set_timer(at, timer(port, kTransmit));
-}
-
 void SwitchNode::transmit(Instant now, std::uint16_t port) {
   Port& p = ports_[port];
   if (p.waiting == 0 && p.control.is_empty()) return;
-  if (p.free_at > now) return wake_at(port, p.free_at);
+  if (p.free_at > now) return wake_port(port, p.free_at);
   if (!p.control.is_empty()) {
     p.free_at = send(now, port, p.control.pop(packets()));
   } else if (const auto priority = choose(p, now)) {
@@ -142,9 +130,9 @@ void SwitchNode::transmit(Instant now, std::uint16_t port) {
     for (int i = 0; i < Priority::kCount; ++i) {
       if ((p.waiting >> i & 1) != 0) soonest = std::min(soonest, p.paused.paused_until(Priority(i)));
     }
-    return wake_at(port, soonest);
+    return wake_port(port, soonest);
   }
-  if (p.waiting != 0 || !p.control.is_empty()) wake_at(port, p.free_at);
+  if (p.waiting != 0 || !p.control.is_empty()) wake_port(port, p.free_at);
 }
 
 std::optional<Priority> SwitchNode::choose(Port& port, Instant now) {
@@ -173,16 +161,26 @@ void SwitchNode::leave(Instant now, std::uint16_t port, Priority priority) {
   const PacketIndex index = queue.pop(packets());
   if (queue.is_empty()) out.waiting = static_cast<std::uint8_t>(out.waiting & ~(1U << priority.value()));
   Packet& packet = this->packet(index);
+  change_length(now, out, -std::int64_t{packet.wire_bytes});
   const std::uint16_t ingress = packet.ingress_port;
   const Priority ingress_priority(packet.ingress_priority);
   buffer_.release(ports_[ingress].pools[index_of(ingress_priority)], Bytes(packet.wire_bytes));
-  if (parameters_.marked.contains(priority) &&
-      out.points[index_of(priority)].on_dequeue(Bytes(length), packet.ecn, random_.next())) {
-    packet.ecn = Ecn::ce;
-    ++out.counters.marked[index_of(priority)];
-  }
+  if (marks_at_ == MarkAt::dequeue) mark(out, priority, length, packet);
   out.free_at = send(now, port, index);
   if (parameters_.lossless.contains(ingress_priority)) look_at_buffer(now, ingress, ingress_priority);
+}
+
+void SwitchNode::mark(Port& out, Priority priority, std::int64_t bytes, Packet& packet) {
+  // Below the curve nothing is drawn.
+  if (Bytes(bytes) < parameters_.congestion_point.curve.minimum || !parameters_.marked.contains(priority))
+    return;
+  dcqcn::CongestionPoint& point = out.points[index_of(priority)];
+  const bool is_marked = marks_at_ == MarkAt::enqueue
+                             ? point.on_enqueue(Bytes(bytes), packet.ecn, random_.next())
+                             : point.on_dequeue(Bytes(bytes), packet.ecn, random_.next());
+  if (!is_marked) return;
+  packet.ecn = Ecn::ce;
+  ++out.counters.marked[index_of(priority)];
 }
 
 // Asks the peer of an ingress to be silent, or to go on, if its share of the buffer says so.
@@ -214,7 +212,7 @@ void SwitchNode::send_pause(Instant now, std::uint16_t port, const PfcMessage& m
   Packet& frame = packet(index);
   frame.kind = PacketKind::pause;
   frame.wire_bytes = kFrame;
-  frame.pause = message;
+  packets().body(index).pause = message;
   for (const Priority priority : message.enabled.members()) {
     if (message.quanta[index_of(priority)].count() > 0) ++p.counters.pauses_sent[index_of(priority)];
   }

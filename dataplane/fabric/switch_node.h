@@ -11,6 +11,7 @@
 #include "congestion/shared_buffer.h"
 #include "dataplane/base/random.h"
 #include "dataplane/fabric/node.h"
+#include "dataplane/fabric/queue_watch.h"
 #include "dataplane/fabric/routing.h"
 
 namespace rocetune::fabric {
@@ -50,6 +51,8 @@ class SwitchNode final : public Node {
   // Another DSCP map for what arrives at one port.
   void map_port(std::uint16_t port, const DscpMap& map) { ports_[port].priority_of = map; }
   const SwitchPortCounters& counters(std::uint16_t port) const { return ports_[port].counters; }
+  // Watches the egress of a port from now on; the watch must outlive the node.
+  void watch(std::uint16_t port, QueueWatch& watch) { ports_[port].watch = &watch; }
   // Bytes that wait at an egress now.
   std::int64_t queued(std::uint16_t port) const;
   // Packets that no route led anywhere.
@@ -74,7 +77,8 @@ class SwitchNode final : public Node {
     PacketQueue control;
     std::uint8_t waiting = 0;  // bit p: queues[p] is not empty
     Instant free_at;
-    Instant wake = Instant::never();  // a timer is set for then
+    std::int64_t queued = 0;  // bytes in all queues
+    QueueWatch* watch = nullptr;
     PauseState paused;
     EtsScheduler scheduler;
     std::vector<dcqcn::CongestionPoint> points;  // by priority
@@ -86,18 +90,21 @@ class SwitchNode final : public Node {
     SwitchPortCounters counters;
   };
   // Timers: the port, and what for.
-  enum Purpose : std::uint32_t { kTransmit = 0, kEffect = 1, kRefresh = 2 };
+  enum Purpose : std::uint32_t { kEffect, kRefresh };
   static std::uint32_t timer(std::uint16_t port, Purpose purpose) {
-    return std::uint32_t{port} << 2 | static_cast<std::uint32_t>(purpose);
+    return std::uint32_t{port} << 1 | static_cast<std::uint32_t>(purpose);
   }
 
   void on_port(std::uint16_t port, BitRate rate) override;
+  void on_wake(Instant now, std::uint16_t port) override { transmit(now, port); }
   void on_timer(Instant now, std::uint32_t what) override;
   void on_arrival(Instant now, std::uint16_t port, PacketIndex packet) override;
 
   void on_pause_frame(Instant now, std::uint16_t port, PacketIndex index);
   void transmit(Instant now, std::uint16_t port);
-  void wake_at(std::uint16_t port, Instant at);
+  // Marks a packet that finds, or leaves behind, so many bytes.
+  void mark(Port& out, Priority priority, std::int64_t bytes, Packet& packet);
+  void change_length(Instant now, Port& port, std::int64_t bytes);
   std::optional<Priority> choose(Port& port, Instant now);
   void leave(Instant now, std::uint16_t port, Priority priority);
   void look_at_buffer(Instant now, std::uint16_t port, Priority priority);
@@ -108,6 +115,8 @@ class SwitchNode final : public Node {
   const RoutingTable& routes_;
   std::uint32_t hash_seed_;
   Random random_;
+  using MarkAt = dcqcn::CongestionPointParameters::MarkAt;
+  MarkAt marks_at_;
   SharedBuffer buffer_;
   std::deque<Port> ports_;
   std::uint64_t unroutable_ = 0;
