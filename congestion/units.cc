@@ -54,10 +54,17 @@ Parsed<std::int64_t> parse_quantity(std::string_view original, const std::array<
   Wide scale = 1;
   bool any_digit = false;
   bool after_point = false;
+  bool too_fine = false;
+  constexpr Wide kFinest =
+      1'000'000'000'000'000'000;  // no unit has more decimals; more digits would overflow
   for (; i < text.size(); ++i) {
     const char c = text[i];
     if (c >= '0' && c <= '9') {
       any_digit = true;
+      if (after_point && scale == kFinest) {
+        too_fine = too_fine || c != '0';
+        continue;
+      }
       if (whole > Wide(INT64_MAX)) return fail("number too large");
       whole = whole * 10 + (c - '0');
       if (after_point) scale *= 10;
@@ -73,7 +80,7 @@ Parsed<std::int64_t> parse_quantity(std::string_view original, const std::array<
   for (const Unit& unit : units) {
     if (unit.name != suffix) continue;
     const Wide scaled = whole * unit.factor;
-    if (scaled % scale != 0) return fail("finer than can be held");
+    if (too_fine || scaled % scale != 0) return fail("finer than can be held");
     if (scaled / scale > Wide(INT64_MAX)) return fail("number too large");
     return static_cast<std::int64_t>(scaled / scale);
   }

@@ -74,9 +74,7 @@ class HostNode final : public Node {
   const engine::SyntheticMemory::Tally& tally() const { return memory_.tally(); }
   // Work requests that did not end well.
   std::uint64_t failures() const { return failures_; }
-  std::uint64_t paused_transitions(Priority p) const {
-    return static_cast<std::uint64_t>(paused_.transitions(p));
-  }
+  Duration paused_time(Instant now, Priority p) const { return paused_.paused_time(now, p); }
 
  private:
   enum Purpose : std::uint32_t { kEndpoint, kEffect, kStart };

@@ -37,7 +37,7 @@ class QueueWatch {
     double sum = 0;
     for (std::size_t i = 0; i < spans_.size(); ++i) {
       sum += static_cast<double>(spans_[i]);
-      if (sum >= wanted) return static_cast<std::int64_t>(i + 1) * kStep;
+      if (sum >= wanted) return std::min(static_cast<std::int64_t>(i + 1) * kStep, most_);
     }
     return most_;
   }

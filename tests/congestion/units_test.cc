@@ -76,5 +76,13 @@ TEST(UnitsDeathTest, OverflowIsAProgrammersMistake) {
   EXPECT_DEATH((void)Priority(8), "assertion");
 }
 
+// A number may have any number of decimals, of which as many count as the unit can hold.
+TEST(Units, DecimalsBeyondTheUnitAreZerosOrAnError) {
+  EXPECT_EQ(parse_duration("1.5" + std::string(60, '0') + "ms"), microseconds(1500));
+  const auto fine = parse_duration("0." + std::string(28, '0') + "3s");
+  ASSERT_FALSE(fine);
+  EXPECT_NE(fine.error().allowed.find("finer than can be held"), std::string::npos) << fine.error().allowed;
+}
+
 }  // namespace
 }  // namespace rocetune

@@ -1,0 +1,119 @@
+// What a run showed, as plain values with a JSON form.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dataplane/base/reflect_json.h"
+#include "dataplane/fabric/scenario.h"
+
+namespace rocetune::fabric {
+
+struct FctSummary {
+  double min = 0, mean = 0, p50 = 0, p99 = 0, max = 0;
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("min", self.min...);
+    visit("mean", self.mean...);
+    visit("p50", self.p50...);
+    visit("p99", self.p99...);
+    visit("max", self.max...);
+  }
+};
+
+struct FlowsResult {
+  std::uint64_t count = 0;
+  std::uint64_t finished = 0;
+  std::optional<FctSummary> fct_us;  // of the finished ones; from start to the last acknowledgement
+  std::uint64_t bytes = 0;           // of payload, acknowledged
+  double goodput_gbps = 0;           // these over the time of the run
+  double fairness = 1;               // Jain's, of the flows' mean rates
+  std::uint64_t retransmitted_frames = 0;
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("count", self.count...);
+    visit("finished", self.finished...);
+    visit("fct_us", self.fct_us...);
+    visit("bytes", self.bytes...);
+    visit("goodput_gbps", self.goodput_gbps...);
+    visit("fairness", self.fairness...);
+    visit("retransmitted_frames", self.retransmitted_frames...);
+  }
+};
+
+struct QueueBytes {
+  double mean = 0;
+  std::int64_t p50 = 0, p99 = 0, max = 0;
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("mean", self.mean...);
+    visit("p50", self.p50...);
+    visit("p99", self.p99...);
+    visit("max", self.max...);
+  }
+};
+
+// One port of a switch.
+struct PortResult {
+  std::string name;  // "switch 0 port 3"
+  std::string peer;  // "host 3", "switch 4"
+  QueueBytes queue_bytes;
+  std::uint64_t ce_marked = 0;
+  std::uint64_t drops = 0;
+  std::uint64_t pauses_sent = 0;      // Xoff frames to the peer
+  std::uint64_t pauses_received = 0;  // from it
+  double paused_ratio = 0;            // of the run's time that its peer held it, the most paused priority
+  double peer_paused_ratio = 0;       // that it held its peer
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("name", self.name...);
+    visit("peer", self.peer...);
+    visit("queue_bytes", self.queue_bytes...);
+    visit("ce_marked", self.ce_marked...);
+    visit("drops", self.drops...);
+    visit("pauses_sent", self.pauses_sent...);
+    visit("pauses_received", self.pauses_received...);
+    visit("paused_ratio", self.paused_ratio...);
+    visit("peer_paused_ratio", self.peer_paused_ratio...);
+  }
+};
+
+// What must hold in every run.
+struct CheckerResult {
+  std::string name;
+  bool holds = true;
+  std::string found;  // if not
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("name", self.name...);
+    visit("holds", self.holds...);
+    visit("found", self.found...);
+  }
+};
+
+struct RunResult {
+  std::string scenario;
+  std::uint64_t seed = 0;
+  double virtual_s = 0;
+  bool reached_limit = false;  // before all flows were finished
+  std::uint64_t hosts = 0, switches = 0;
+  std::uint64_t packet_hops = 0;
+  std::uint64_t events = 0;
+  std::string event_log_sha256;
+  FlowsResult flows;
+  std::uint64_t pause_frames = 0;
+  std::uint64_t ce_marked = 0;
+  std::uint64_t cnps_sent = 0;
+  std::uint64_t cnps_handled = 0;
+  std::vector<PortResult> ports;  // of switches, in order
+  std::vector<CheckerResult> checkers;
+  bool is_right() const {
+    return std::ranges::all_of(checkers, [](const CheckerResult& c) { return c.holds; });
+  }
+};
+
+// Runs it from beginning to end.
+RunResult run(const Scenario& scenario);
+
+struct Resources {
+  double cpu_seconds = 0;  // user and system of the whole process, set-up included
+  std::int64_t peak_rss_bytes = 0;
+};
+std::string json_of(const RunResult& result, const Resources& resources);
+
+}  // namespace rocetune::fabric

@@ -1,0 +1,27 @@
+// A simulation as people write it: a TOML file that says who is connected how, what switches and hosts do,
+// and who sends what to whom. docs/fabric-model.md explains every key.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "dataplane/fabric/network.h"
+
+namespace rocetune::fabric {
+
+struct Scenario {
+  std::string name;
+  std::string description;
+  std::uint64_t seed = 1;
+  Duration limit = seconds(1);  // of virtual time: the run ends here if flows are not finished
+  Duration warm_up;             // queues are watched from here on
+  Topology topology;
+  NetworkOptions options;
+  std::vector<Flow> flows;
+  PrioritySet lossless;
+};
+
+// Error: bad_input with every issue of the file.
+Expected<Scenario> scenario_from_toml(std::string_view text, const std::string& file);
+
+}  // namespace rocetune::fabric

@@ -1,0 +1,114 @@
+#include "dataplane/fabric/scenario.h"
+
+#include <gtest/gtest.h>
+
+#include "dataplane/base/config_files.h"
+#include "dataplane/base/json_reader.h"
+#include "dataplane/fabric/result.h"
+
+namespace rocetune::fabric {
+namespace {
+
+constexpr std::string_view kSmall = R"(
+name = "small"
+seed = 3
+[topology]
+shape = "star"
+hosts = 3
+[switches]
+buffer = "4MiB"
+lossless = [3]
+headroom = "50kB"
+[[flows]]
+pattern = "incast"
+senders = 2
+bytes = "200kB"
+)";
+
+std::string refusal(const std::string& text) {
+  const auto scenario = scenario_from_toml(text, "x.toml");
+  return scenario ? std::string("accepted") : scenario.error().text();
+}
+
+TEST(Scenario, EveryShippedOneIsRead) {
+  int count = 0;
+  for (const char* folder : {"scenarios", "scenarios/reference"}) {
+    const auto files = ConfigFiles().list(folder, ".toml").value();
+    for (const ConfigFile& file : files) {
+      const auto scenario = scenario_from_toml(file.text, file.name);
+      ASSERT_TRUE(scenario) << scenario.error().text();
+      EXPECT_FALSE(scenario->description.empty()) << file.name;
+      EXPECT_TRUE(file.path.ends_with("/" + scenario->name + ".toml")) << file.path;
+      ++count;
+    }
+  }
+  EXPECT_GE(count, 14);
+}
+
+TEST(Scenario, DcqcnParametersHaveTheirNamesAndUnits) {
+  const std::string text = std::string(kSmall) + "[dcqcn]\nset = \"paper\"\nrp_ai_rate = \"80Mbps\"\n";
+  const auto scenario = scenario_from_toml(text, "x.toml");
+  ASSERT_TRUE(scenario) << scenario.error().text();
+  EXPECT_EQ(scenario->options.host.controller.dcqcn.additive_increase, megabits_per_second(80));
+  EXPECT_EQ(scenario->options.host.controller.dcqcn.threshold, 5);  // the paper's
+}
+
+TEST(Scenario, WhatIsWrongIsSaidWithItsPlaceAllAtOnce) {
+  const std::string text = refusal(
+      "name = \"x\"\n[topology]\nshape = \"ring\"\nhosts = 1\n[switches]\nbufer = "
+      "\"4MiB\"\n[[flows]]\npattern = "
+      "\"incast\"\nbytes = \"2\"\n");
+  EXPECT_NE(text.find("x.toml:3:9: topology.shape: found \"ring\""), std::string::npos) << text;
+  EXPECT_NE(text.find("x.toml:6:1: switches.bufer"), std::string::npos) << text;
+  EXPECT_NE(text.find("did you mean buffer"), std::string::npos) << text;
+  EXPECT_NE(text.find("flows[0].bytes"), std::string::npos) << text;
+}
+
+TEST(Scenario, ImpossibleValuesAreRefused) {
+  const auto with = [](std::string from, std::string to) {
+    std::string text(kSmall);
+    text.replace(text.find(from), from.size(), to);
+    return refusal(text);
+  };
+  EXPECT_NE(with("senders = 2", "senders = 3").find("1 to 2"), std::string::npos);
+  EXPECT_NE(with("bytes = \"200kB\"", "bytes = \"200kB\"\nto = 3").find("0 to 2"), std::string::npos);
+  EXPECT_NE(with("headroom = \"50kB\"", "headroom = \"2MB\"").find("reserves and headrooms of 3 ports"),
+            std::string::npos);
+  EXPECT_NE(with("headroom = \"50kB\"", "kmin = \"9kB\"\nkmax = \"8kB\"").find("kmin (9000B) or more"),
+            std::string::npos);
+}
+
+TEST(Result, HasWhatARunShowed) {
+  const auto scenario = scenario_from_toml(kSmall, "x.toml");
+  ASSERT_TRUE(scenario) << scenario.error().text();
+  const RunResult result = run(*scenario);
+  EXPECT_TRUE(result.is_right());
+  EXPECT_FALSE(result.reached_limit);
+  EXPECT_EQ(result.flows.finished, 2u);
+  EXPECT_EQ(result.flows.bytes, 400'000u);
+  ASSERT_TRUE(result.flows.fct_us);
+  EXPECT_LE(result.flows.fct_us->min, result.flows.fct_us->mean);
+  EXPECT_EQ(result.ports.size(), 3u);
+  EXPECT_GT(result.ports[2].queue_bytes.max, 100'000);
+  EXPECT_EQ(result.ports[2].peer, "host 2");
+  EXPECT_EQ(run(*scenario).event_log_sha256, result.event_log_sha256);
+
+  const Json json = parse_json(json_of(result, {.cpu_seconds = 1, .peak_rss_bytes = 2}), "result").value();
+  EXPECT_EQ(json.at("run").at("packet_hops").to_number<std::uint64_t>(), result.packet_hops);
+  EXPECT_EQ(json.at("ports").as_array().size(), 3u);
+  EXPECT_TRUE(json.at("checkers").as_array()[0].at("holds").as_bool());
+}
+
+TEST(Result, AFlowThatIsNotFinishedHasNoCompletionTime) {
+  std::string text(kSmall);
+  text.insert(text.find("[topology]"), "limit = \"5us\"\n");
+  const auto scenario = scenario_from_toml(text, "x.toml");
+  ASSERT_TRUE(scenario) << scenario.error().text();
+  const RunResult result = run(*scenario);
+  EXPECT_TRUE(result.reached_limit);
+  EXPECT_EQ(result.flows.finished, 0u);
+  EXPECT_FALSE(result.flows.fct_us);
+}
+
+}  // namespace
+}  // namespace rocetune::fabric

@@ -1,0 +1,39 @@
+#include <CLI/CLI.hpp>
+
+#include <map>
+#include <memory>
+
+#include "tools/rocetune/sim.h"
+#include "tools/rocetune/subcommands.h"
+
+namespace rocetune::cli {
+
+void add_sim(const Dispatch& dispatch) {
+  CLI::App* sim = dispatch.app.add_subcommand(
+      "sim", "one what-if on a virtual fabric: completion times, queues, CE, CNPs, pauses");
+  sim->footer(
+      "Hosts run the real engine and congestion control; switches do PFC, ECN, shared buffers and ETS.\n"
+      "The same seed gives the same run. Exit code 1 if a check of the run does not hold.\n\n"
+      "  rocetune sim --list\n"
+      "  rocetune sim incast-dcqcn\n"
+      "  rocetune sim my-fabric.toml --seed 7 --json | jq .flows");
+  auto command = std::make_shared<SimCommand>();
+  CLI::Option* scenario =
+      sim->add_option("scenario", command->scenario, "a TOML file, or the name of a shipped scenario")
+          ->type_name("SCENARIO");
+  sim->add_flag("--list", command->list, "name the shipped scenarios")->excludes(scenario);
+  sim->add_option("--seed", command->seed, "instead of the scenario's own")->type_name("NUMBER");
+  sim->add_flag("--json", command->json, "everything as JSON");
+  sim->add_option("--colour", command->colour, "auto, always or never")
+      ->type_name("WHEN")
+      ->transform(
+          CLI::CheckedTransformer(std::map<std::string, ColourChoice>{{"auto", ColourChoice::automatic},
+                                                                      {"always", ColourChoice::always},
+                                                                      {"never", ColourChoice::never}}));
+  sim->callback([=, &action = dispatch.action] {
+    if (command->scenario.empty() && !command->list) throw CLI::RequiredError("SCENARIO or --list");
+    action = [=] { return run_sim(*command); };
+  });
+}
+
+}  // namespace rocetune::cli

@@ -1,0 +1,24 @@
+// `rocetune sim`: one what-if on the virtual fabric.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "dataplane/base/terminal.h"
+#include "tools/rocetune/command_line.h"
+
+namespace rocetune::cli {
+
+struct SimCommand {
+  std::string scenario;               // a file, or a name below configs/scenarios
+  bool list = false;                  // the shipped scenarios instead
+  std::optional<std::uint64_t> seed;  // instead of the scenario's
+  bool json = false;
+  ColourChoice colour = ColourChoice::automatic;
+};
+
+// findings: a checker does not hold.
+ExitCode run_sim(const SimCommand& command);
+
+}  // namespace rocetune::cli
