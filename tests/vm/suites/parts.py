@@ -64,10 +64,10 @@ def test_listening_to_a_device_that_cannot_mirror_says_why():
   with software_roce():
     refused = lab.rocetune("tap", "--device", RXE, "--for", "100ms", check=False)
     unknown = lab.rocetune("tap", "--device", "mlx5_7", "--for", "100ms", check=False)
-  expect_equal(refused.returncode, 2, refused.stderr)
+  expect_equal(refused.code, 2, refused.stderr)
   expect(f"{RXE} has no raw packet queue pairs" in refused.stderr or
          f"{RXE} does not mirror its own RoCE packets" in refused.stderr, refused.stderr)
-  expect_equal(unknown.returncode, 2, unknown.stderr)
+  expect_equal(unknown.code, 2, unknown.stderr)
   expect("found mlx5_7" in unknown.stderr and RXE in unknown.stderr, unknown.stderr)
 
 

@@ -85,7 +85,7 @@ def test_firmware_that_overwrites_is_found():
 
 def test_killed_at_any_write_the_dead_man_takes_over():
   total = count_writes()
-  for index, nth in enumerate(sampled(total, 3)):
+  for index, nth in enumerate(sampled(total, 2)):
     forget()
     reset_all()
     before = state()

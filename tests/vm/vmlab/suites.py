@@ -62,10 +62,14 @@ class Job:
 
 
 def _jobs(suites, kernel_log):
-  """The longest first, as far as time limits tell, so that none is alone at the end."""
+  """The longest first, as far as time limits and numbers of tests tell, so that none is alone at the end."""
   jobs = [Job(tuple(group), kernel_log=kernel_log) for group in _groups(suites)]
   jobs += [Job((suite,), test, kernel_log) for suite in suites for test in suite.boots_tests]
-  return sorted(jobs, key=lambda job: -job.suites[0].needs.timeout_s)
+  def weight(job):
+    tests = 1 if job.boots_test else sum(len(suite.tests) for suite in job.suites)
+    return tests * job.suites[0].needs.timeout_s
+
+  return sorted(jobs, key=lambda job: -weight(job))
 
 
 def _load(path, match, options):
