@@ -103,6 +103,7 @@ void HostNode::connect(HostNode& from, HostNode& to, const Flow& flow, std::uint
   join(from, to, sending.qpn, peer);
   join(to, from, peer, sending.qpn);
   to.echoes_.push_back({peer, sending.qpn, from.id()});
+  from.sending_of_.emplace(sending.qpn.value(), from.sendings_.size());
   from.sendings_.push_back(sending);
   from.set_timer(flow.start, timer(kStart, from.sendings_.size() - 1));
 }
@@ -186,19 +187,18 @@ void HostNode::post(Sending& sending) {
 void HostNode::take_completions(Instant now) {
   engine::Completion completion;
   while (endpoint_.poll_completion(completion)) {
-    const auto sending = std::ranges::find(sendings_, completion.qpn, &Sending::qpn);
-    ROCETUNE_ASSERT(sending != sendings_.end());
+    Sending& sending = sendings_[sending_of_.at(completion.qpn.value())];
     if (completion.status != engine::CompletionStatus::success) {
       ++failures_;
       continue;
     }
-    FlowOutcome& outcome = sending->outcome;
+    FlowOutcome& outcome = sending.outcome;
     outcome.completed_bytes += completion.work_id & 0xFFFFFFFF;
-    if (outcome.completed_bytes == sending->flow.bytes) {
+    if (outcome.completed_bytes == sending.flow.bytes) {
       outcome.finished = now;
       note_finished();
     }
-    post(*sending);
+    post(sending);
   }
 }
 

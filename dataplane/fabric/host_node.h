@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <unordered_map>
 
 #include "dataplane/engine/endpoint.h"
 #include "dataplane/engine/synthetic_memory.h"
@@ -115,7 +116,8 @@ class HostNode final : public Node {
   engine::SyntheticMemory memory_;
   engine::Endpoint endpoint_;
   std::vector<Sending> sendings_;
-  std::array<PacketQueue, Priority::kCount> held_;  // fetched, and not yet on the link
+  std::unordered_map<std::uint32_t, std::size_t> sending_of_;  // by number of the queue pair; only looked up
+  std::array<PacketQueue, Priority::kCount> held_;             // fetched, and not yet on the link
   Instant free_at_;
   Instant endpoint_wake_ = Instant::never();
   PauseState paused_;

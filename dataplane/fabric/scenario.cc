@@ -32,6 +32,12 @@ namespace rocetune::fabric {
 namespace {
 
 constexpr std::uint32_t kMostHosts = 1U << 16;
+constexpr std::uint32_t kMostPorts = 1024;  // of a switch towards hosts, and towards other switches
+
+// What links and buffers may be: far beyond what is built, far below what arithmetic holds.
+auto a_rate() { return between(megabits_per_second(1), gigabits_per_second(10'000)); }
+auto a_delay() { return between(nanoseconds(1), seconds(1)); }
+auto an_amount(std::int64_t least) { return between(Bytes(least), Bytes(std::int64_t{1} << 32)); }
 
 class ScenarioReader {
  public:
@@ -41,7 +47,7 @@ class ScenarioReader {
     top.required("name", out_.name, not_empty());
     top.optional("description", out_.description);
     top.optional("seed", out_.seed);
-    top.optional("limit", out_.limit, more_than(Duration(0)));
+    top.optional("limit", out_.limit, between(nanoseconds(1), seconds(3600)));
     top.optional("warm_up", out_.warm_up, between(Duration(0), out_.limit));
     top.optional("compat", compatibility_);
     if (!top.required_table("topology", [&](TableReader& t) { read_topology(t); })) return;
@@ -58,12 +64,12 @@ class ScenarioReader {
     BitRate rate = gigabits_per_second(100);
     Duration delay = microseconds(1);
     t.required("shape", shape);
-    t.optional("rate", rate, more_than(BitRate(0)));
-    t.optional("delay", delay, more_than(Duration(0)));
+    t.optional("rate", rate, a_rate());
+    t.optional("delay", delay, a_delay());
     switch (shape) {
       case Shape::star: {
         std::uint32_t hosts = 0;
-        if (t.required("hosts", hosts, between(2U, kMostHosts))) out_.topology = star(hosts, rate, delay);
+        if (t.required("hosts", hosts, between(2U, kMostPorts))) out_.topology = star(hosts, rate, delay);
         break;
       }
       case Shape::fat_tree: {
@@ -78,10 +84,10 @@ class ScenarioReader {
         std::uint32_t spines = 0;
         std::uint32_t hosts = 0;
         BitRate up = rate;
-        t.required("leaves", leaves, between(1U, 1024U));
-        t.required("spines", spines, between(1U, 1024U));
-        t.required("hosts_per_leaf", hosts, between(1U, 1024U));
-        t.optional("spine_rate", up, more_than(BitRate(0)));
+        t.required("leaves", leaves, between(1U, kMostPorts));
+        t.required("spines", spines, between(1U, kMostPorts));
+        t.required("hosts_per_leaf", hosts, between(1U, kMostPorts));
+        t.optional("spine_rate", up, a_rate());
         if (std::uint64_t{leaves} * hosts > kMostHosts)
           return t.reject("hosts_per_leaf", fmt::format("at most {} hosts in all", kMostHosts));
         out_.topology = leaf_spine(leaves, spines, hosts, rate, up, delay);
@@ -93,7 +99,7 @@ class ScenarioReader {
   void read_hosts(TableReader& t) {
     HostParameters& host = out_.options.host;
     t.optional_text("controller", host.controller.kind, parse_controller_kind);
-    t.optional("fixed_rate", host.controller.fixed_rate, more_than(BitRate(0)));
+    t.optional("fixed_rate", host.controller.fixed_rate, a_rate());
     t.optional("dscp", host.data_dscp);
     std::uint32_t mtu = engine::bytes_of(host.mtu);
     if (t.optional("mtu", mtu, one_of(std::vector<std::uint32_t>{256, 512, 1024, 2048, 4096})))
@@ -108,18 +114,18 @@ class ScenarioReader {
 
   void read_switches(TableReader& t) {
     SwitchParameters& s = out_.options.switches;
-    t.optional("buffer", s.buffer, between(Bytes(64 * 1024), Bytes(std::int64_t{1} << 32)));
+    t.optional("buffer", s.buffer, an_amount(64 * 1024));
     t.optional("lossless", out_.lossless);
-    t.optional("reserve", s.lossless_pool.reserve, at_least(Bytes(0)));
-    t.optional("headroom", s.lossless_pool.headroom, at_least(Bytes(1)));
+    t.optional("reserve", s.lossless_pool.reserve, an_amount(0));
+    t.optional("headroom", s.lossless_pool.headroom, an_amount(1));
     t.optional("alpha_exponent", s.lossless_pool.alpha_exponent, between(-7, 3));
-    t.optional("resume_offset", s.lossless_pool.resume_offset, at_least(Bytes(0)));
+    t.optional("resume_offset", s.lossless_pool.resume_offset, an_amount(0));
     t.optional("lossy_alpha_exponent", s.lossy_pool.alpha_exponent, between(-7, 3));
     t.optional("pause_reaction", s.pause_reaction, between(Duration(0), milliseconds(1)));
     t.optional("marked", s.marked);
     dcqcn::CongestionPointParameters& cp = s.congestion_point;
-    t.optional("kmin", cp.curve.minimum, at_least(Bytes(0)));
-    t.optional("kmax", cp.curve.maximum, at_least(Bytes(0)));
+    t.optional("kmin", cp.curve.minimum, an_amount(0));
+    t.optional("kmax", cp.curve.maximum, an_amount(0));
     t.optional("pmax", cp.curve.probability, between(Ratio(0), Ratio::one()));
     if (cp.curve.maximum < cp.curve.minimum)
       t.reject("kmax", "kmin (" + to_text(cp.curve.minimum) + ") or more");

@@ -11,8 +11,10 @@ namespace rocetune::fabric {
 
 class Soonest {
  public:
+  static constexpr std::size_t kMost = std::size_t{1} << 16;
   // All are never() at first.
   void resize(std::size_t count) {
+    ROCETUNE_ASSERT(count <= kMost);
     leaves_ = std::bit_ceil(std::max<std::size_t>(count, 1));
     times_.assign(leaves_, Instant::never());
     winners_.assign(2 * leaves_, 0);

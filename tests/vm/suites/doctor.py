@@ -167,6 +167,7 @@ def test_each_fault_is_named_alone():
     judge(batch)
 
 
+@lab.thorough
 def test_pairs_are_both_named():
   pairs = [p for p in itertools.combinations(FAULTS, 2) if not p[0].places & p[1].places]
   expect(len(pairs) > 80, f"only {len(pairs)} pairs")
