@@ -9,13 +9,9 @@
 namespace rocetune::diagnose {
 namespace {
 
+using tap::count_of;
 using tap::QueuePairFacts;
 using tap::TapFacts;
-
-std::int64_t count_of(const std::map<std::string, std::int64_t>& counts, const char* name) {
-  const auto found = counts.find(name);
-  return found == counts.end() ? 0 : found->second;
-}
 
 // Requests and READ responses: what carries data, and what is repeated after a loss.
 std::int64_t data_packets(const TapFacts& f) {
@@ -76,12 +72,10 @@ Outcome judge_captured_loss(const CaptureFacts& facts) {
     finding.severity = Severity::info;
     finding.cause =
         "RoCE packets are sent again, and no receiver reports a gap: timeouts. A peer answers late, or the "
-        "ends "
-        "of messages or their answers are lost.";
+        "ends of messages or their answers are lost.";
     finding.fix = advise(
         "Compare local_ack_timeout_err and the peer's load; a longer timeout if the peer is slow. Look for "
-        "loss "
-        "only if this goes on.");
+        "loss only if this goes on.");
     return Outcome::found(std::move(finding));
   }
   finding.severity = severe && !facts.declared.lossy ? Severity::critical : Severity::warning;
@@ -89,8 +83,8 @@ Outcome judge_captured_loss(const CaptureFacts& facts) {
   finding.cause = "RoCE packets are lost on the way, and everything behind each gap is sent again.";
   finding.fix = advise(
       "Find where: compare discards and out_of_sequence at both ends and on every hop. Loss under load at "
-      "one "
-      "egress is a class that is not lossless there (MAP-5, on switches too); loss at any rate is the link "
+      "one egress is a class that is not lossless there (MAP-5, on switches too); loss at any rate is the "
+      "link "
       "(LINK-1).");
   return Outcome::found(std::move(finding));
 }
@@ -176,12 +170,12 @@ Outcome judge_captured_storm(const CaptureFacts& facts) {
   std::vector<Finding> findings;
   std::vector<Evidence> good;
   for (const tap::PauseFacts& pause : f.pauses) {
-    std::vector<Evidence> evidence = pause_evidence(facts, pause);
     if (pause.storms.empty()) {
       good.push_back(seen(facts, text_of(pause.priority) + " paused",
                           fmt::format("{:.3g}", 100 * pause.ratio), "% of the time"));
       continue;
     }
+    std::vector<Evidence> evidence = pause_evidence(facts, pause);
     Finding finding;
     finding.severity = Severity::critical;
     finding.subject = text_of(pause.priority);
@@ -196,8 +190,8 @@ Outcome judge_captured_storm(const CaptureFacts& facts) {
                                 pause.storms.front().source);
     finding.fix = advise(
         "Go to the device with that MAC address: it does not drain. On a host look at PCIe and receive "
-        "queues "
-        "(PFC-6) and set pfc-prevention-tout (PFC-4); on a switch follow the pause to its own egress.");
+        "queues (PFC-6) and set pfc-prevention-tout (PFC-4); on a switch follow the pause to its own "
+        "egress.");
     findings.push_back(std::move(finding));
   }
   if (!findings.empty()) return Outcome::found(std::move(findings));

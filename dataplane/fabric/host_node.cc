@@ -70,8 +70,7 @@ HostNode::HostNode(NodeId id, Shared& shared, const HostParameters& parameters, 
 }
 
 void HostNode::on_port(std::uint16_t port, BitRate) {
-  ROCETUNE_ASSERT(port == 0);
-  for (std::size_t i = 0; i < sendings_.size(); ++i) set_timer(sendings_[i].flow.start, timer(kStart, i));
+  ROCETUNE_ASSERT(port == 0);  // its flows come after it
 }
 
 void HostNode::connect(HostNode& from, HostNode& to, const Flow& flow, std::uint32_t number) {
@@ -117,7 +116,7 @@ void HostNode::on_timer(Instant now, std::uint32_t what) {
       take_completions(now);
       return transmit(now);
     case kEffect:
-      paused_.on_pfc(now, effects_.front().message);
+      paused_.on_pfc(now, effects_.front());
       effects_.pop_front();
       return transmit(now);
     case kStart:
@@ -130,8 +129,8 @@ void HostNode::on_arrival(Instant now, std::uint16_t, PacketIndex index) {
   Packet& packet = this->packet(index);
   mutable_digest().add(now, packet.wire_bytes);
   if (packet.kind == PacketKind::pause) {
-    effects_.push_back({now + parameters_.pause_reaction, packets().body(index).pause});
-    set_timer(effects_.back().at, timer(kEffect));
+    effects_.push_back(packets().body(index).pause);
+    set_timer(now + parameters_.pause_reaction, timer(kEffect));
     return packets().give_back(index);
   }
   deliver(now, packet, packets().body(index));

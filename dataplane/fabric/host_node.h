@@ -82,10 +82,6 @@ class HostNode final : public Node {
   static std::uint32_t timer(Purpose purpose, std::size_t which = 0) {
     return static_cast<std::uint32_t>(which) << 2 | static_cast<std::uint32_t>(purpose);
   }
-  struct Effect {
-    Instant at;
-    PfcMessage message;
-  };
   // echoes_ce: a queue pair that receives, and its sender's.
   struct Echo {
     wire::Qpn ours;
@@ -121,7 +117,7 @@ class HostNode final : public Node {
   Instant free_at_;
   Instant endpoint_wake_ = Instant::never();
   PauseState paused_;
-  std::deque<Effect> effects_;
+  std::deque<PfcMessage> effects_;  // pause frames that have arrived and not taken effect
   std::vector<Echo> echoes_;
   std::uint64_t failures_ = 0;
 };

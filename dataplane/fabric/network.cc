@@ -93,7 +93,6 @@ Network::Totals Network::totals() const {
     out.lossless_drops += node->lossless_drops();
     out.unroutable += node->unroutable();
   }
-  out.packets_in_flight = shared_.packets.in_use();
   return out;
 }
 

@@ -39,7 +39,6 @@ class Network {
     std::uint64_t failures = 0;
     std::uint64_t wrong_bytes = 0;
     std::uint64_t right_bytes = 0;
-    std::size_t packets_in_flight = 0;
   };
   Totals totals() const;
   // SHA-256, in hexadecimal, over the digests of all nodes in order: equal if and, but for chance, only if

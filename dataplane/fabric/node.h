@@ -1,8 +1,8 @@
 // A host or a switch: it has ports, events of its own, and works through a window of virtual time by itself.
 //
-// Order of events at one node: by time; at one time, what the node has set for itself comes before what
-// arrives, and arrivals come by port. What a node does depends on nothing else, so the order in which nodes
-// take their turns, or whether they do so on several cores, changes nothing.
+// Order of events at one node: by time; at one time timers come first, in the order in which they were set,
+// then ports that wake, then arrivals, both by port. What a node does depends on nothing else, so the order
+// in which nodes take their turns, or whether they do so on several cores, changes nothing.
 #pragma once
 
 #include <queue>
@@ -65,7 +65,6 @@ class Node {
   void set_timer(Instant at, std::uint32_t what) { timers_.push({at, sequence_++, what}); }
   // One moment a port; a later call replaces it, never() takes it back.
   void wake_port(std::uint16_t port, Instant at) { due_.set(port, at); }
-  Instant port_wakes(std::uint16_t port) const { return due_[port]; }
   // Puts a packet on the link of `port` from `now` on. Returns when its last bit has left.
   Instant send(Instant now, std::uint16_t port, PacketIndex packet);
   Packet& packet(PacketIndex index) { return shared_.packets[index]; }

@@ -1,5 +1,5 @@
 // What travels through the fabric: the real header bytes that an endpoint wrote, the name of its payload, and
-// beside them what every hop looks at, so that a switch touches one cache line of it.
+// apart from them what every hop looks at, so that a switch touches half a cache line of it.
 #pragma once
 
 #include <array>
@@ -49,18 +49,15 @@ class PacketPool {
     if (free_ == kNoPacket) grow();
     const PacketIndex index = free_;
     free_ = (*this)[index].next;
-    ++in_use_;
     return index;
   }
   void give_back(PacketIndex index) {
     (*this)[index].next = free_;
     free_ = index;
-    --in_use_;
   }
   Packet& operator[](PacketIndex index) { return pages_[index >> kPageBits]->heads[index & (kPage - 1)]; }
   PacketBody& body(PacketIndex index) { return pages_[index >> kPageBits]->bodies[index & (kPage - 1)]; }
   void prefetch(PacketIndex index) { __builtin_prefetch(&(*this)[index], 1); }
-  std::size_t in_use() const { return in_use_; }
 
  private:
   static constexpr unsigned kPageBits = 10;
@@ -79,7 +76,6 @@ class PacketPool {
   };
   std::vector<std::unique_ptr<Page>> pages_;
   PacketIndex free_ = kNoPacket;
-  std::size_t in_use_ = 0;
 };
 
 // A first-in-first-out queue of packets, chained through them.

@@ -23,8 +23,6 @@ class Pipe {
 
   // By the sender: the last bit leaves at `end`.
   void send(Instant end, PacketIndex packet) { sent_.push_back({end + delay_, packet}); }
-  // When the first of what was sent in this window arrives; never() if nothing was.
-  Instant first_sent() const { return sent_.empty() ? Instant::never() : sent_.front().time; }
 
   // By the receiver, when a window begins.
   void open() {

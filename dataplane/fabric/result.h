@@ -1,6 +1,7 @@
 // What a run showed, as plain values with a JSON form.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 

@@ -115,7 +115,7 @@ class ScenarioReader {
   void read_switches(TableReader& t) {
     SwitchParameters& s = out_.options.switches;
     t.optional("buffer", s.buffer, an_amount(64 * 1024));
-    t.optional("lossless", out_.lossless);
+    t.optional("lossless", s.lossless);
     t.optional("reserve", s.lossless_pool.reserve, an_amount(0));
     t.optional("headroom", s.lossless_pool.headroom, an_amount(1));
     t.optional("alpha_exponent", s.lossless_pool.alpha_exponent, between(-7, 3));
@@ -231,7 +231,6 @@ class ScenarioReader {
                                              {host.notification.cnp_dscp, cnp_priority_}};
     switches.priority_of = dscp_map(map);
     host.priority_of = switches.priority_of;
-    switches.lossless = out_.lossless;
     if (switches.marked.is_empty()) switches.marked = PrioritySet::of(data_priority_);
     options.seed = out_.seed;
   }

@@ -18,7 +18,6 @@ struct Scenario {
   Topology topology;
   NetworkOptions options;
   std::vector<Flow> flows;
-  PrioritySet lossless;
 };
 
 // Error: bad_input with every issue of the file.

@@ -24,9 +24,7 @@ DscpMap dscp_map(std::span<const std::pair<Dscp, Priority>> entries) {
 }
 
 SwitchNode::Port::Port(BitRate speed, const SwitchParameters& parameters, SharedBuffer& buffer)
-    : rate(speed),
-      priority_of(parameters.priority_of),
-      paused(speed),
+    : paused(speed),
       scheduler(parameters.ets),
       points(Priority::kCount, dcqcn::CongestionPoint(parameters.congestion_point)),
       pauser(speed, parameters.pauser) {
@@ -50,11 +48,8 @@ SwitchNode::SwitchNode(NodeId id, Shared& shared, const SwitchParameters& parame
 
 void SwitchNode::on_port(std::uint16_t, BitRate rate) { ports_.emplace_back(rate, parameters_, buffer_); }
 
-std::int64_t SwitchNode::queued(std::uint16_t port) const { return ports_[port].queued; }
-
 void SwitchNode::change_length(Instant now, Port& port, std::int64_t bytes) {
   port.queued += bytes;
-  port.counters.most_bytes = std::max(port.counters.most_bytes, port.queued);
   if (port.watch != nullptr) port.watch->on_length(now, port.queued);
 }
 
@@ -63,7 +58,7 @@ void SwitchNode::on_timer(Instant now, std::uint32_t what) {
   Port& p = ports_[port];
   switch (static_cast<Purpose>(what & 1)) {
     case kEffect:
-      p.paused.on_pfc(now, p.effects.front().message);
+      p.paused.on_pfc(now, p.effects.front());
       p.effects.pop_front();
       return transmit(now, port);
     case kRefresh:
@@ -78,7 +73,7 @@ void SwitchNode::on_arrival(Instant now, std::uint16_t port, PacketIndex index) 
   Packet& packet = this->packet(index);
   mutable_digest().add(now, std::uint64_t{port} << 32 | packet.wire_bytes);
   if (packet.kind == PacketKind::pause) return on_pause_frame(now, port, index);
-  const Priority priority = ports_[port].priority_of[static_cast<std::size_t>(packet.dscp.value())];
+  const Priority priority = parameters_.priority_of[static_cast<std::size_t>(packet.dscp.value())];
   const auto ways = routes_.ports_to(packet.destination);
   if (ways.empty()) {
     ++unroutable_;
@@ -112,8 +107,8 @@ void SwitchNode::on_pause_frame(Instant now, std::uint16_t port, PacketIndex ind
   for (const Priority priority : message.enabled.members()) {
     if (message.quanta[index_of(priority)].count() > 0) ++p.counters.pauses_received[index_of(priority)];
   }
-  p.effects.push_back({now + parameters_.pause_reaction, message});
-  set_timer(p.effects.back().at, timer(port, kEffect));
+  p.effects.push_back(message);
+  set_timer(now + parameters_.pause_reaction, timer(port, kEffect));
   packets().give_back(index);
 }
 

@@ -40,7 +40,6 @@ struct SwitchPortCounters {
   std::array<std::uint64_t, Priority::kCount> marked{};       // at egress
   std::array<std::uint64_t, Priority::kCount> pauses_sent{};  // Xoff frames, refreshes included
   std::array<std::uint64_t, Priority::kCount> pauses_received{};
-  std::int64_t most_bytes = 0;  // longest egress queue, all priorities together
 };
 
 class SwitchNode final : public Node {
@@ -48,13 +47,9 @@ class SwitchNode final : public Node {
   SwitchNode(NodeId id, Shared& shared, const SwitchParameters& parameters, const RoutingTable& routes,
              std::uint64_t seed);
 
-  // Another DSCP map for what arrives at one port.
-  void map_port(std::uint16_t port, const DscpMap& map) { ports_[port].priority_of = map; }
   const SwitchPortCounters& counters(std::uint16_t port) const { return ports_[port].counters; }
   // Watches the egress of a port from now on; the watch must outlive the node.
   void watch(std::uint16_t port, QueueWatch& watch) { ports_[port].watch = &watch; }
-  // Bytes that wait at an egress now.
-  std::int64_t queued(std::uint16_t port) const;
   // Packets that no route led anywhere.
   std::uint64_t unroutable() const { return unroutable_; }
   // Drops in lossless priorities: none may ever happen.
@@ -64,14 +59,8 @@ class SwitchNode final : public Node {
   }
 
  private:
-  struct Effect {
-    Instant at;
-    PfcMessage message;
-  };
   struct Port {
     Port(BitRate speed, const SwitchParameters& parameters, SharedBuffer& buffer);
-    BitRate rate;
-    DscpMap priority_of;
     // Egress.
     std::array<PacketQueue, Priority::kCount> queues;
     PacketQueue control;
@@ -82,7 +71,7 @@ class SwitchNode final : public Node {
     PauseState paused;
     EtsScheduler scheduler;
     std::vector<dcqcn::CongestionPoint> points;  // by priority
-    std::deque<Effect> effects;                  // pause frames that have arrived and not taken effect
+    std::deque<PfcMessage> effects;              // pause frames that have arrived and not taken effect
     // Ingress.
     std::array<SharedBuffer::Queue, Priority::kCount> pools;
     Pauser pauser;

@@ -1,12 +1,11 @@
 #include "dataplane/tap/facts.h"
 
 namespace rocetune::tap {
-namespace {
-std::int64_t count_of(const std::map<std::string, std::int64_t>& counts, const char* name) {
-  const auto found = counts.find(name);
+
+std::int64_t count_of(const std::map<std::string, std::int64_t>& counts, const char* kind) {
+  const auto found = counts.find(kind);
   return found == counts.end() ? 0 : found->second;
 }
-}  // namespace
 
 std::vector<FactValue> fact_values(const TapFacts& f) {
   std::vector<FactValue> out;

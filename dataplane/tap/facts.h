@@ -264,6 +264,9 @@ struct TapFacts {
   }
 };
 
+// What `counts` says of a kind; 0 if it has none of it.
+std::int64_t count_of(const std::map<std::string, std::int64_t>& counts, const char* kind);
+
 // One number of the flat vocabulary ("capture.frames", "lldp.pfc_mask", …) that doctor and cases use.
 struct FactValue {
   std::string name;
