@@ -62,7 +62,7 @@ Complaint set_reorder(FaultPlan& plan, std::string_view value) {
   const auto frames = parse_count(rest);
   if (!frames || *frames < 1 || *frames > kMaxReorder)
     return UnitError{std::string(value), std::string(kAllowed)};
-  plan.reorder_frames = static_cast<int>(*frames);
+  if (!plan.reorder.is_never()) plan.reorder_frames = static_cast<int>(*frames);
   return std::nullopt;
 }
 
@@ -73,7 +73,7 @@ Complaint set_delay(FaultPlan& plan, std::string_view value) {
   if (!time) return UnitError{std::string(value), "WHEN:TIME, " + time.error().allowed};
   if (*time <= Duration(0) || *time > kMaxDelay)
     return UnitError{std::string(value), "more than 0, at most 10s"};
-  plan.delay_time = *time;
+  if (!plan.delay.is_never()) plan.delay_time = *time;
   return std::nullopt;
 }
 

@@ -53,6 +53,10 @@ TEST(FaultPlan, TextParsesBackToThePlan) {
   EXPECT_EQ(parsed(plan.text()), plan);
 }
 
+TEST(FaultPlan, FaultThatNeverStrikesLeavesNothingBehind) {
+  EXPECT_EQ(parsed("loss=0 delay=0%:20us reorder=0:7"), FaultPlan());
+}
+
 TEST(FaultPlan, FrameNumbersStrikeThoseFramesOnly) {
   EXPECT_EQ(struck(parsed("loss=#0,3,5-6").loss, 9), (std::vector<std::uint64_t>{0, 3, 5, 6}));
 }
