@@ -75,6 +75,74 @@ struct PortResult {
   }
 };
 
+// Over equal steps of virtual time, the first beginning at 0.
+struct PortSeries {
+  std::string name;  // "switch 0 port 3"
+  std::string peer;
+  std::vector<std::int64_t> queue_bytes;  // at the end of each step
+  std::vector<double> paused_ratio;       // of each step that the peer held it, the most paused priority
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("name", self.name...);
+    visit("peer", self.peer...);
+    visit("queue_bytes", self.queue_bytes...);
+    visit("paused_ratio", self.paused_ratio...);
+  }
+};
+struct TimeSeries {
+  double step_us = 0;
+  std::vector<double> goodput_gbps;        // payload acknowledged in the step, all flows together
+  std::vector<std::int64_t> queued_bytes;  // in all switches at the end of the step
+  std::vector<std::uint64_t> ce_marked;    // in the step, as the following ones
+  std::vector<std::uint64_t> cnps_handled;
+  std::vector<std::uint64_t> pause_frames;
+  std::vector<std::uint64_t> drops;
+  std::vector<std::uint64_t> retransmitted_frames;
+  std::vector<PortSeries> ports;  // those with the longest queues or pauses, the busiest first
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("step_us", self.step_us...);
+    visit("goodput_gbps", self.goodput_gbps...);
+    visit("queued_bytes", self.queued_bytes...);
+    visit("ce_marked", self.ce_marked...);
+    visit("cnps_handled", self.cnps_handled...);
+    visit("pause_frames", self.pause_frames...);
+    visit("drops", self.drops...);
+    visit("retransmitted_frames", self.retransmitted_frames...);
+    visit("ports", self.ports...);
+  }
+};
+
+// Who held whom and why. What was held holds others in turn: those follow it, one deeper.
+struct PauseCause {
+  int depth = 0;        // 0: a root, the cause of what follows it
+  std::string pauser;   // who sent Xoff: "switch 3", "host 7"
+  std::string held;     // to whom: "switch 1 port 5", "host 4"
+  std::string because;  // "port 4 to host 0 is congested", "port 2 to switch 9 is held", "receives slowly"
+  int priority = 0;
+  std::uint64_t xoffs = 0;  // frames, refreshes not counted
+  double held_ratio = 0;    // of the run's time
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("depth", self.depth...);
+    visit("pauser", self.pauser...);
+    visit("held", self.held...);
+    visit("because", self.because...);
+    visit("priority", self.priority...);
+    visit("xoffs", self.xoffs...);
+    visit("held_ratio", self.held_ratio...);
+  }
+};
+
+// Ports that hold each other in a circle: nothing in it can ever move again.
+struct Deadlock {
+  double found_us = 0;             // when it was seen, at the latest a step after it closed
+  std::vector<std::string> cycle;  // "switch 0 port 2", each held by the next, the last by the first
+  int priority = 0;
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("found_us", self.found_us...);
+    visit("cycle", self.cycle...);
+    visit("priority", self.priority...);
+  }
+};
+
 // What must hold in every run.
 struct CheckerResult {
   std::string name;
@@ -102,6 +170,9 @@ struct RunResult {
   std::uint64_t cnps_sent = 0;
   std::uint64_t cnps_handled = 0;
   std::vector<PortResult> ports;  // of switches, in order
+  std::vector<PauseCause> pause_tree;
+  std::optional<Deadlock> deadlock;
+  std::optional<TimeSeries> series;  // if asked for
   std::vector<CheckerResult> checkers;
   bool is_right() const {
     return std::ranges::all_of(checkers, [](const CheckerResult& c) { return c.holds; });

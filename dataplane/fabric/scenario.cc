@@ -4,13 +4,11 @@
 #include <array>
 
 #include "congestion/dcqcn/parameter_table.h"
-#include "dataplane/base/toml_reader.h"
+#include "dataplane/fabric/scenario_parts.h"
 
 namespace rocetune::fabric {
 namespace {
 
-enum class Shape : std::uint8_t { star, leaf_spine, fat_tree };
-enum class Pattern : std::uint8_t { pair, incast, permutation, all_to_all };
 // Whose semantics a run has.
 enum class Compatibility : std::uint8_t { none, hpcc };
 
@@ -18,9 +16,6 @@ enum class Compatibility : std::uint8_t { none, hpcc };
 }  // namespace rocetune::fabric
 
 namespace rocetune {
-ROCETUNE_ENUM(fabric::Shape, P{E::star, "star"}, P{E::leaf_spine, "leaf_spine"}, P{E::fat_tree, "fat_tree"});
-ROCETUNE_ENUM(fabric::Pattern, P{E::pair, "pair"}, P{E::incast, "incast"}, P{E::permutation, "permutation"},
-              P{E::all_to_all, "all_to_all"});
 ROCETUNE_ENUM(fabric::Compatibility, P{E::none, "none"}, P{E::hpcc, "hpcc"});
 ROCETUNE_ENUM(dcqcn::CongestionPointParameters::MarkAt, P{E::enqueue, "enqueue"}, P{E::dequeue, "dequeue"});
 ROCETUNE_ENUM(dcqcn::NotificationPointParameters::Mode, P{E::event, "event"},
@@ -30,14 +25,6 @@ ROCETUNE_ENUM(fabric::Framing, P{E::ethernet, "ethernet"}, P{E::hpcc, "hpcc"});
 
 namespace rocetune::fabric {
 namespace {
-
-constexpr std::uint32_t kMostHosts = 1U << 16;
-constexpr std::uint32_t kMostPorts = 1024;  // of a switch towards hosts, and towards other switches
-
-// What links and buffers may be: far beyond what is built, far below what arithmetic holds.
-auto a_rate() { return between(megabits_per_second(1), gigabits_per_second(10'000)); }
-auto a_delay() { return between(nanoseconds(1), seconds(1)); }
-auto an_amount(std::int64_t least) { return between(Bytes(least), Bytes(std::int64_t{1} << 32)); }
 
 class ScenarioReader {
  public:
@@ -50,52 +37,15 @@ class ScenarioReader {
     top.optional("limit", out_.limit, between(nanoseconds(1), seconds(3600)));
     top.optional("warm_up", out_.warm_up, between(Duration(0), out_.limit));
     top.optional("compat", compatibility_);
-    if (!top.required_table("topology", [&](TableReader& t) { read_topology(t); })) return;
+    if (!top.required_table("topology", [&](TableReader& t) { read_topology(t, out_.topology); })) return;
     top.table("hosts", [&](TableReader& t) { read_hosts(t); });
     top.table("switches", [&](TableReader& t) { read_switches(t); });
     top.table("dcqcn", [&](TableReader& t) { read_dcqcn(t); });
-    top.required_array_of_tables("flows", [&](TableReader& t) { read_flows(t); });
+    top.required_array_of_tables("flows", [&](TableReader& t) { read_flows(t, out_); });
     finish();
   }
 
  private:
-  void read_topology(TableReader& t) {
-    Shape shape = Shape::star;
-    BitRate rate = gigabits_per_second(100);
-    Duration delay = microseconds(1);
-    t.required("shape", shape);
-    t.optional("rate", rate, a_rate());
-    t.optional("delay", delay, a_delay());
-    switch (shape) {
-      case Shape::star: {
-        std::uint32_t hosts = 0;
-        if (t.required("hosts", hosts, between(2U, kMostPorts))) out_.topology = star(hosts, rate, delay);
-        break;
-      }
-      case Shape::fat_tree: {
-        std::uint32_t k = 0;
-        if (!t.required("k", k, between(2U, 64U))) break;
-        if (k % 2 != 0) return t.reject("k", "an even number");
-        out_.topology = fat_tree(k, rate, delay);
-        break;
-      }
-      case Shape::leaf_spine: {
-        std::uint32_t leaves = 0;
-        std::uint32_t spines = 0;
-        std::uint32_t hosts = 0;
-        BitRate up = rate;
-        t.required("leaves", leaves, between(1U, kMostPorts));
-        t.required("spines", spines, between(1U, kMostPorts));
-        t.required("hosts_per_leaf", hosts, between(1U, kMostPorts));
-        t.optional("spine_rate", up, a_rate());
-        if (std::uint64_t{leaves} * hosts > kMostHosts)
-          return t.reject("hosts_per_leaf", fmt::format("at most {} hosts in all", kMostHosts));
-        out_.topology = leaf_spine(leaves, spines, hosts, rate, up, delay);
-        break;
-      }
-    }
-  }
-
   void read_hosts(TableReader& t) {
     HostParameters& host = out_.options.host;
     t.optional_text("controller", host.controller.kind, parse_controller_kind);
@@ -152,66 +102,6 @@ class ScenarioReader {
     }
     has_parameters_ = true;
   }
-
-  void read_flows(TableReader& t) {
-    Pattern pattern = Pattern::pair;
-    t.required("pattern", pattern);
-    Flow flow;
-    Bytes bytes{0};
-    Bytes message{flow.message};
-    Duration start;
-    t.required("bytes", bytes, between(Bytes(1), Bytes(UINT32_MAX)));
-    t.optional("message", message, between(Bytes(1), Bytes(engine::kLongestMessage)));
-    t.optional("window", flow.window, between(1U, 65536U));
-    t.optional("start", start, between(Duration(0), out_.limit));
-    flow.bytes = static_cast<std::uint64_t>(bytes.count());
-    flow.message = static_cast<std::uint32_t>(message.count());
-    flow.start = Instant(start);
-    const std::uint32_t hosts = out_.topology.hosts;
-    if (hosts == 0) return;  // its own issue
-    const auto host_number = between(0U, hosts - 1);
-    switch (pattern) {
-      case Pattern::pair:
-        if (!t.required("from", flow.from, host_number) || !t.required("to", flow.to, host_number)) return;
-        if (flow.from == flow.to) return t.reject("to", "another host than from");
-        return add(flow);
-      case Pattern::incast: {
-        std::uint32_t senders = 0;
-        flow.to = hosts - 1;
-        t.optional("to", flow.to, host_number);
-        std::uint32_t each = 1;
-        t.optional("flows_per_sender", each, between(1U, 1024U));
-        if (!t.required("senders", senders, between(1U, hosts - 1))) return;
-        std::uint32_t left = senders;
-        for (NodeId from = 0; left > 0 && from < hosts; ++from) {
-          if (from == flow.to) continue;
-          flow.from = from;
-          for (std::uint32_t i = 0; i < each; ++i) add(flow);
-          --left;
-        }
-        return;
-      }
-      case Pattern::permutation: {
-        std::uint32_t shift = 0;
-        if (!t.required("shift", shift, between(1U, hosts - 1))) return;
-        for (flow.from = 0; flow.from < hosts; ++flow.from) {
-          flow.to = (flow.from + shift) % hosts;
-          add(flow);
-        }
-        return;
-      }
-      case Pattern::all_to_all:
-        if (hosts > 1024) return t.reject("pattern", "at most 1024 hosts for all_to_all");
-        for (flow.from = 0; flow.from < hosts; ++flow.from) {
-          for (std::uint32_t i = 1; i < hosts; ++i) {
-            flow.to = (flow.from + i) % hosts;
-            add(flow);
-          }
-        }
-        return;
-    }
-  }
-  void add(const Flow& flow) { out_.flows.push_back(flow); }
 
   // What follows from several tables together.
   void finish() {
