@@ -147,9 +147,13 @@ void TableReader::report_unknown() {
   }
 }
 
-std::vector<InputIssue> toml_issues(std::string_view text, const std::string& file, const TomlRead& read) {
-  const auto root = toml_detail::parse_document(text, file);
+std::vector<InputIssue> toml_issues(std::string_view text, const std::string& file, const TomlRead& read,
+                                    const std::vector<TomlSetting>& settings) {
+  auto root = toml_detail::parse_document(text, file);
   if (!root) return {root.error()};
+  for (const TomlSetting& setting : settings) {
+    if (const auto issue = apply(*root, setting)) return {*issue};
+  }
   Reading reading{file, {}};
   TableReader top(reading, *root, "");
   read(top);
@@ -162,7 +166,12 @@ std::vector<InputIssue> toml_issues(std::string_view text, const std::string& fi
 }
 
 Expected<> read_toml(std::string_view text, const std::string& file, const TomlRead& read) {
-  const std::vector<InputIssue> issues = toml_issues(text, file, read);
+  return read_toml(text, file, {}, read);
+}
+
+Expected<> read_toml(std::string_view text, const std::string& file, const std::vector<TomlSetting>& settings,
+                     const TomlRead& read) {
+  const std::vector<InputIssue> issues = toml_issues(text, file, read, settings);
   if (!issues.empty()) return tl::unexpected(bad_input(issues));
   return {};
 }

@@ -25,6 +25,7 @@
 
 #include "dataplane/base/error.h"
 #include "dataplane/base/toml_check.h"
+#include "dataplane/base/toml_settings.h"
 #include "dataplane/base/toml_value.h"
 
 namespace rocetune {
@@ -41,8 +42,12 @@ inline constexpr Bytes kTomlFileLimit{16 << 20};
 Expected<> read_toml_file(const std::string& path, const TomlRead& read);
 // The same on a text; `file` names it in issues.
 Expected<> read_toml(std::string_view text, const std::string& file, const TomlRead& read);
+// The same with single values put over the text.
+Expected<> read_toml(std::string_view text, const std::string& file, const std::vector<TomlSetting>& settings,
+                     const TomlRead& read);
 // The issues alone, sorted by place, for callers that gather those of several files before they fail.
-std::vector<InputIssue> toml_issues(std::string_view text, const std::string& file, const TomlRead& read);
+std::vector<InputIssue> toml_issues(std::string_view text, const std::string& file, const TomlRead& read,
+                                    const std::vector<TomlSetting>& settings = {});
 
 // ---- the reader of one table ----------------------------------------------------------------------------
 //
@@ -111,7 +116,8 @@ class TableReader {
   bool is_good() const { return reading_->issues.empty(); }
 
  private:
-  friend std::vector<InputIssue> toml_issues(std::string_view, const std::string&, const TomlRead&);
+  friend std::vector<InputIssue> toml_issues(std::string_view, const std::string&, const TomlRead&,
+                                             const std::vector<TomlSetting>&);
   TableReader(toml_detail::Reading& reading, const toml_detail::Node& node, std::string name);
 
   const toml_detail::Member* find(std::string_view key) const;

@@ -1,4 +1,5 @@
-// A host: the unmodified engine behind a NIC with one port. Its flows are WRITEs on queue pairs of their own.
+// A host: the unmodified engine behind a NIC with one port. Its traffic is WRITEs: flows on queue pairs of
+// their own, and its parts in jobs.
 #pragma once
 
 #include <deque>
@@ -6,6 +7,8 @@
 
 #include "dataplane/engine/endpoint.h"
 #include "dataplane/engine/synthetic_memory.h"
+#include "dataplane/fabric/ingress_buffer.h"
+#include "dataplane/fabric/job.h"
 #include "dataplane/fabric/node.h"
 #include "dataplane/wire/path_headers.h"
 
@@ -24,8 +27,18 @@ struct Flow {
 
 // How frames are measured on a link.
 enum class Framing : std::uint8_t {
-  ethernet,  // everything: preamble, header, payload, ICRC, frame check sequence, gap
-  hpcc,      // payload + 48 bytes, acknowledgements and CNPs 60: HPCC's ns-3 model, for comparison with it
+  ethernet,    // everything: preamble, header, payload, ICRC, frame check sequence, gap
+  infiniband,  // local route header, BTH and what follows, ICRC and VCRC; no global route header
+  hpcc,        // payload + 48 bytes, acknowledgements and CNPs 60: HPCC's ns-3 model, for comparison with it
+};
+
+// What a NIC does with frames that arrive faster than its host takes them.
+struct ReceiverParameters {
+  BitRate rate;              // of PCIe or memory; 0: as fast as they come
+  IngressParameters buffer;  // of the NIC: Xoff and Xon, or credits
+  // A NIC that has held its peer for so long stops doing so and drops instead, until it has room again:
+  // mlx5's pfc-prevention-tout, 8 s unless set (100 ms as "auto"). never: it holds for ever.
+  Duration storm_prevention = seconds(8);
 };
 
 struct HostParameters {
@@ -36,12 +49,14 @@ struct HostParameters {
   std::optional<Dscp> ack_dscp;
   engine::PathMtu mtu = engine::PathMtu::b1024;
   std::uint8_t ack_timeout = 14;
+  bool selective_repeat = false;  // else go-back-N
   Framing framing = Framing::ethernet;
   // HPCC's semantics instead of notification points: an ACK says that a mark was seen since the last one, and
   // every such ACK is a CNP to the sender, whose own timer decides.
   bool echoes_ce = false;
   Duration pause_reaction;
   std::array<Priority, Dscp::kCount> priority_of{};
+  ReceiverParameters receiver;
 };
 
 struct FlowOutcome {
@@ -51,37 +66,74 @@ struct FlowOutcome {
 
 class HostNode final : public Node {
  public:
-  // `sends`, `receives`: queue pairs that it will have.
-  HostNode(NodeId id, Shared& shared, const HostParameters& parameters, BitRate line_rate,
-           std::uint32_t sends, std::uint32_t receives, std::uint32_t largest_window);
+  // What it will have: everything is reserved at the start.
+  struct Capacity {
+    std::uint32_t queue_pairs = 0;
+    std::uint32_t regions = 0;
+    std::uint32_t send_requests = 0;
+    std::uint32_t receive_requests = 0;
+  };
+  HostNode(NodeId id, Shared& shared, const HostParameters& parameters, BitRate line_rate, std::uint64_t seed,
+           const Capacity& capacity);
 
   static wire::IpAddress address_of(NodeId id) { return wire::IpAddress::v4(0x0A000000U + id); }
   static NodeId id_of(std::uint32_t v4) { return v4 - 0x0A000000U; }
 
-  // Connects a flow between two hosts, before time begins. `number` tells flows apart.
+  // All of these before time begins. `number` tells connections apart.
+  // A flow between two hosts.
   static void connect(HostNode& from, HostNode& to, const Flow& flow, std::uint32_t number);
+  // It takes part in a job, which must outlive it. Returns which of its parts that is.
+  std::uint32_t add_rank(const Job& job, Rank rank);
+  // Connects two ranks that send each other so many bytes in all.
+  struct Member {
+    HostNode& host;
+    std::uint32_t part;  // what add_rank returned
+    std::uint64_t bytes;
+  };
+  static void join(const Member& a, const Member& b, std::uint32_t number);
+  // From `at` on it takes what arrives at another rate; 0: as fast as it comes.
+  void plan_receive_rate(Instant at, BitRate rate);
 
   struct Sending {
     Flow flow;
-    std::uint32_t number = 0;
-    wire::Qpn qpn;
-    engine::MemoryKey local;
-    engine::MemoryKey remote;
-    std::uint64_t posted_bytes = 0;
+    std::uint32_t channel = 0;
     FlowOutcome outcome;
   };
   const std::vector<Sending>& sendings() const { return sendings_; }
+  const JobRank& rank(std::uint32_t part) const { return parts_[part].progress; }
   const engine::Statistics& statistics() const { return endpoint_.statistics(); }
   const engine::SyntheticMemory::Tally& tally() const { return memory_.tally(); }
   // Work requests that did not end well.
   std::uint64_t failures() const { return failures_; }
-  Duration paused_time(Instant now, Priority p) const { return paused_.paused_time(now, p); }
+  // Payload that was acknowledged.
+  std::uint64_t completed_bytes() const { return completed_bytes_; }
+  Duration held_time(Instant now, Priority p) const { return gate_.held_time(now, p); }
+  std::uint64_t receive_drops() const { return receive_drops_; }  // for lack of room in the NIC
+  std::uint64_t storms_prevented() const { return storms_prevented_; }
+  // How often it asked its switch to be silent, refreshes not counted.
+  std::uint64_t xoffs(Priority p) const { return xoffs_[index_of(p)]; }
 
  private:
-  enum Purpose : std::uint32_t { kEndpoint, kEffect, kStart };
+  enum Purpose : std::uint32_t { kEndpoint, kEffect, kStart, kCompute, kTake, kRate, kRefresh, kStorm };
   static std::uint32_t timer(Purpose purpose, std::size_t which = 0) {
-    return static_cast<std::uint32_t>(which) << 2 | static_cast<std::uint32_t>(purpose);
+    return static_cast<std::uint32_t>(which) << 3 | static_cast<std::uint32_t>(purpose);
   }
+  // What this host sends to one other on one queue pair, byte behind byte of a region.
+  struct Channel {
+    wire::Qpn qpn;
+    std::uint32_t number = 0;
+    bool is_of_job = false;
+    std::uint32_t owner = 0;  // which flow, or which part
+    engine::MemoryKey local;
+    engine::MemoryKey remote;
+    std::uint64_t posted_bytes = 0;
+    std::deque<JobMessage> waiting;  // released, and not posted for lack of room
+  };
+  struct Part {
+    Part(const Job& job, Rank rank) : progress(job, rank) {}
+    JobRank progress;
+    std::unordered_map<Rank, std::uint32_t> channel_of;  // by rank of the peer; only looked up
+  };
   // echoes_ce: a queue pair that receives, and its sender's.
   struct Echo {
     wire::Qpn ours;
@@ -91,18 +143,40 @@ class HostNode final : public Node {
   };
 
   void on_port(std::uint16_t port, BitRate rate) override;
+  void on_link(Instant now, std::uint16_t) override { transmit(now); }
   void on_wake(Instant now, std::uint16_t) override { transmit(now); }
   void on_timer(Instant now, std::uint32_t what) override;
   void on_arrival(Instant now, std::uint16_t port, PacketIndex packet) override;
 
-  void deliver(Instant now, const Packet& packet, PacketBody& body);
+  // host_receive.cc: what arrives.
+  void on_link_frame(Instant now, PacketIndex index);
+  void receive(Instant now, PacketIndex index);
+  void take_next(Instant now);
+  void tell(Instant now, Priority p);
+  void on_storm(Instant now);
+  void send_link_frame(Instant now, const LinkFrame& frame);
+  void refresh_in_time();
+  void deliver(Instant now, PacketIndex index);
   void echo_arrived(Instant now, const PacketBody& body);
+
+  // host_traffic.cc: what is asked of the engine.
+  std::uint32_t add_channel(const Channel& channel);
+  bool post(Channel& channel, std::uint64_t bytes, std::optional<std::uint32_t> immediate);
   void post(Sending& sending);
+  void post_waiting(Channel& channel);
   void take_completions(Instant now);
+  void on_completion(Instant now, const engine::Completion& completion);
+  void begin_step(Instant now, std::uint32_t part);
+  void start_step(Instant now, std::uint32_t part);
+  void send_messages(std::uint32_t part);
+  void finish_steps(Instant now, std::uint32_t part);
+
+  // host_node.cc: what it sends.
   void transmit(Instant now);
   // Frames that the engine has, as packets in their class.
   bool fetch(Instant now);
   PacketIndex packet_of(const engine::TransmitFrame& frame);
+  std::uint32_t wire_bytes_of(const engine::TransmitFrame& frame) const;
   void wake_for_endpoint(Instant now);
   Priority priority_of(Dscp dscp) const {
     return parameters_.priority_of[static_cast<std::size_t>(dscp.value())];
@@ -112,14 +186,36 @@ class HostNode final : public Node {
   engine::SyntheticMemory memory_;
   engine::Endpoint endpoint_;
   std::vector<Sending> sendings_;
-  std::unordered_map<std::uint32_t, std::size_t> sending_of_;  // by number of the queue pair; only looked up
-  std::array<PacketQueue, Priority::kCount> held_;             // fetched, and not yet on the link
+  std::deque<Part> parts_;
+  std::vector<Channel> channels_;
+  std::unordered_map<std::uint32_t, std::uint32_t>
+      channel_of_;                    // by number of the queue pair; only looked up
+  std::vector<JobMessage> released_;  // between two calls empty
+  std::uint64_t completed_bytes_ = 0;
+  std::uint64_t failures_ = 0;
+  std::vector<Echo> echoes_;
+
+  // Towards the link.
+  std::array<PacketQueue, Priority::kCount> held_;  // fetched, and not yet on the link
+  PacketQueue control_;
   Instant free_at_;
   Instant endpoint_wake_ = Instant::never();
-  PauseState paused_;
+  LinkGate gate_;
   std::deque<PfcMessage> effects_;  // pause frames that have arrived and not taken effect
-  std::vector<Echo> echoes_;
-  std::uint64_t failures_ = 0;
+
+  // From the link.
+  BitRate receive_rate_;
+  std::vector<BitRate> planned_rates_;
+  IngressBuffer ingress_;
+  PacketQueue taken_;  // waits for the host
+  bool is_taking_ = false;
+  Instant refresh_ = Instant::never();
+  Instant storm_check_ = Instant::never();
+  PrioritySet prevented_;  // classes that it has stopped to hold
+  std::array<Instant, Priority::kCount> holding_since_{};
+  std::array<std::uint64_t, Priority::kCount> xoffs_{};
+  std::uint64_t receive_drops_ = 0;
+  std::uint64_t storms_prevented_ = 0;
 };
 
 }  // namespace rocetune::fabric

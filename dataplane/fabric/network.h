@@ -1,6 +1,8 @@
-// The whole: nodes, links and flows, run in virtual time.
+// The whole: nodes, links and traffic, run in virtual time.
 #pragma once
 
+#include <deque>
+#include <map>
 #include <memory>
 
 #include "dataplane/fabric/host_node.h"
@@ -9,27 +11,53 @@
 
 namespace rocetune::fabric {
 
+// Something that happens at a moment, to a link, a host or a switch.
+struct Fault {
+  enum class Kind : std::uint8_t { link_down, link_up, link_rate, link_loss, receive_rate, switch_classes };
+  Instant at;
+  Kind kind = Kind::link_down;
+  std::size_t link = 0;            // of the topology
+  BitRate rate;                    // link_rate; receive_rate, where 0 is as fast as frames come
+  Ratio loss;                      // link_loss
+  NodeId host = 0;                 // receive_rate
+  std::uint32_t switch_index = 0;  // switch_classes: its maps, marking and PFC, not its buffers
+  SwitchParameters classes;
+};
+
 struct NetworkOptions {
   HostParameters host;
   SwitchParameters switches;
+  // Those that are not like the others, by number among hosts or switches.
+  std::map<NodeId, HostParameters> own_host;
+  std::map<std::uint32_t, SwitchParameters> own_switch;
+  std::vector<Fault> faults;
+  // How long after a link failed or came back all switches have routes that know. None: never; only the
+  // switches at its ends avoid it.
+  std::optional<Duration> reroute_after;
   std::uint64_t seed = 1;
 };
 
 class Network {
  public:
-  // `topology` must have passed check(), and flows lead from one of its hosts to another. Everything is set
-  // up; time stands at zero.
-  Network(const Topology& topology, const NetworkOptions& options, std::span<const Flow> flows);
+  // `topology` must have passed check(), and flows and jobs name its hosts. Everything is set up; time stands
+  // at zero.
+  Network(const Topology& topology, const NetworkOptions& options, std::span<const Flow> flows,
+          std::span<const Job> jobs = {});
 
-  // Runs until every flow is finished, or `until`. Returns the time reached.
+  // Runs until all traffic is finished, or `until`. Returns the time reached.
   Instant run(Instant until);
-  bool is_finished() const { return shared_.finished == flows_; }
+  bool is_finished() const { return shared_.finished == parties_; }
 
   const HostNode& host(NodeId id) const { return *hosts_[id]; }
   HostNode& host(NodeId id) { return *hosts_[id]; }
   SwitchNode& switch_at(std::uint32_t index) { return *switches_[index]; }
+  const SwitchNode& switch_at(std::uint32_t index) const { return *switches_[index]; }
   std::size_t hosts() const { return hosts_.size(); }
   std::size_t switches() const { return switches_.size(); }
+  const std::deque<Job>& jobs() const { return jobs_; }
+  const JobRank& rank_of(std::size_t job, Rank rank) const {
+    return hosts_[jobs_[job].hosts[rank]]->rank(parts_[job][rank]);
+  }
 
   struct Totals {
     std::uint64_t events = 0;
@@ -39,22 +67,46 @@ class Network {
     std::uint64_t failures = 0;
     std::uint64_t wrong_bytes = 0;
     std::uint64_t right_bytes = 0;
+    std::uint64_t lost_frames = 0;    // on links
+    std::uint64_t receive_drops = 0;  // in NICs whose host is slow
   };
   Totals totals() const;
+  // Payload that was acknowledged, and all there is.
+  std::uint64_t completed_bytes() const;
+  std::uint64_t planned_bytes() const { return planned_bytes_; }
   // SHA-256, in hexadecimal, over the digests of all nodes in order: equal if and, but for chance, only if
   // the same happened.
   std::string event_log_sha256() const;
 
  private:
+  // What two ranks send each other in all: forward from the lower one.
+  struct Exchange {
+    std::uint64_t forward = 0;
+    std::uint64_t backward = 0;
+  };
+  using Exchanges = std::map<std::pair<Rank, Rank>, Exchange>;
+  static Exchanges exchanges_of(const Job& job);
+  std::vector<HostNode::Capacity> capacities(std::size_t hosts, std::span<const Flow> flows,
+                                             const std::vector<Exchanges>& exchanges) const;
+  void build_nodes(const Topology& topology, const std::vector<HostNode::Capacity>& capacities);
+  void add_links(const Topology& topology);
+  void plan_faults(const Topology& topology);
+  void plan_routes(const Topology& topology);
+  void add_traffic(std::span<const Flow> flows, const std::vector<Exchanges>& exchanges);
+  void wake(NodeId node, Instant at) { shared_.next[node] = std::min(shared_.next[node], at); }
+
   const NetworkOptions options_;
   Shared shared_;
-  std::size_t flows_;
+  std::size_t parties_ = 0;  // flows and ranks
+  std::uint64_t planned_bytes_ = 0;
   Duration window_ = Duration::max();
-  std::unique_ptr<Routes> routes_;
+  std::deque<Job> jobs_;
+  std::vector<std::unique_ptr<Routes>> routes_;  // at the beginning, then after each change
   std::vector<std::unique_ptr<Pipe>> pipes_;
   std::vector<std::unique_ptr<HostNode>> hosts_;
   std::vector<std::unique_ptr<SwitchNode>> switches_;
   std::vector<Node*> nodes_;
+  std::vector<std::vector<std::uint32_t>> parts_;  // by job, by rank
 };
 
 }  // namespace rocetune::fabric

@@ -4,14 +4,49 @@
 
 namespace rocetune::fabric {
 
-std::uint16_t Node::add_port(Pipe& in, Pipe& out, NodeId peer, BitRate rate) {
+Node::Out Node::out_of(Pipe& pipe, NodeId peer, BitRate rate) {
   constexpr std::int64_t kPicosecondsOfABit = 1'000'000'000'000;
   const bool is_whole = 8 * kPicosecondsOfABit % rate.count() == 0;
+  return {&pipe, peer, rate, is_whole ? 8 * kPicosecondsOfABit / rate.count() : 0};
+}
+
+std::uint16_t Node::add_port(Pipe& in, Pipe& out, NodeId peer, BitRate rate) {
   ins_.push_back(&in);
-  outs_.push_back({&out, peer, rate, is_whole ? 8 * kPicosecondsOfABit / rate.count() : 0});
+  losses_.push_back(in.loss());
+  is_lossy_ |= !in.loss().is_zero();
+  outs_.push_back(out_of(out, peer, rate));
   const auto port = static_cast<std::uint16_t>(ins_.size() - 1);
   on_port(port, rate);
   return port;
+}
+
+void Node::plan(std::uint16_t port, const LinkChange& change) {
+  planned_.push_back({port, change});
+  timers_.push({change.at, sequence_++, kLinkTimer | static_cast<std::uint32_t>(planned_.size() - 1)});
+}
+
+void Node::change_link(Instant now, const Planned& planned) {
+  Out& out = outs_[planned.port];
+  switch (planned.change.kind) {
+    case LinkChange::Kind::down:
+      out.is_up = false;
+      is_lossy_ = true;
+      break;
+    case LinkChange::Kind::up:
+      out.is_up = true;
+      break;
+    case LinkChange::Kind::rate: {
+      const bool was_up = out.is_up;
+      out = out_of(*out.pipe, out.peer, planned.change.rate);
+      out.is_up = was_up;
+      break;
+    }
+    case LinkChange::Kind::loss:
+      losses_[planned.port] = planned.change.loss;
+      is_lossy_ = true;
+      return;
+  }
+  on_link(now, planned.port);
 }
 
 Instant Node::send(Instant now, std::uint16_t port, PacketIndex index) {
@@ -27,7 +62,19 @@ Instant Node::send(Instant now, std::uint16_t port, PacketIndex index) {
   return end;
 }
 
-void Node::start() { due_.resize(2 * ins_.size()); }
+void Node::start() {
+  due_.resize(2 * ins_.size());
+  on_start();
+}
+
+void Node::arrive(Instant now, std::uint16_t port, PacketIndex index) {
+  if (is_lossy_ && (!outs_[port].is_up || random_.happens(losses_[port]))) {
+    ++lost_frames_;
+    digest_.add(now, std::uint64_t{port} << 32 | 1U << 31 | packet(index).wire_bytes);
+    return packets().give_back(index);
+  }
+  on_arrival(now, port, index);
+}
 
 void Node::run(Instant end) {
   const std::size_t ports = ins_.size();
@@ -46,7 +93,11 @@ void Node::run(Instant end) {
     if (timer <= now) {
       const std::uint32_t what = timers_.top().what;
       timers_.pop();
-      on_timer(now, what);
+      if ((what & kLinkTimer) != 0) {
+        change_link(now, planned_[what & ~kLinkTimer]);
+      } else {
+        on_timer(now, what);
+      }
       continue;
     }
     const std::size_t first = due_.index();
@@ -59,7 +110,7 @@ void Node::run(Instant end) {
     const PacketIndex index = in.take();
     if (in.next_packet() != kNoPacket) packets().prefetch(in.next_packet());
     due_.set(first, in.next());
-    on_arrival(now, static_cast<std::uint16_t>(first - ports), index);
+    arrive(now, static_cast<std::uint16_t>(first - ports), index);
   }
 }
 

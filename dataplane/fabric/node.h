@@ -1,4 +1,5 @@
 // A host or a switch: it has ports, events of its own, and works through a window of virtual time by itself.
+// Links fail, slow down and lose frames here: what either end of one does is planned at both.
 //
 // Order of events at one node: by time; at one time timers come first, in the order in which they were set,
 // then ports that wake, then arrivals, both by port. What a node does depends on nothing else, so the order
@@ -8,6 +9,7 @@
 #include <queue>
 #include <vector>
 
+#include "dataplane/base/random.h"
 #include "dataplane/fabric/pipe.h"
 #include "dataplane/fabric/soonest.h"
 
@@ -33,9 +35,19 @@ struct Shared {
   std::size_t finished = 0;   // flows
 };
 
+// What happens to one end of a link at a moment.
+struct LinkChange {
+  enum class Kind : std::uint8_t { down, up, rate, loss };
+  Instant at;
+  Kind kind = Kind::down;
+  BitRate rate;  // kind rate
+  Ratio loss;    // kind loss: of frames that arrive here
+};
+
 class Node {
  public:
-  Node(NodeId id, Shared& shared) : id_(id), shared_(shared) {}
+  // `seed`: of what the node draws, apart for each node.
+  Node(NodeId id, Shared& shared, std::uint64_t seed) : id_(id), shared_(shared), random_(seed, id) {}
   virtual ~Node() = default;
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
@@ -47,12 +59,15 @@ class Node {
   std::size_t ports() const { return ins_.size(); }
   // After the last port.
   void start();
+  void plan(std::uint16_t port, const LinkChange& change);
 
   // Does everything that is due before `end`.
   void run(Instant end);
   const EventDigest& digest() const { return digest_; }
   std::uint64_t events() const { return events_; }
   std::uint64_t packet_hops() const { return packet_hops_; }  // packets that left one of its ports
+  // Frames that links lost on the way here: by chance, or because they were down.
+  std::uint64_t lost_frames() const { return lost_frames_; }
 
  protected:
   // The moment given to wake_port() has come.
@@ -61,13 +76,19 @@ class Node {
   virtual void on_timer(Instant now, std::uint32_t what) = 0;
   virtual void on_arrival(Instant now, std::uint16_t port, PacketIndex packet) = 0;
   virtual void on_port(std::uint16_t port, BitRate rate) = 0;  // one was added
+  virtual void on_start() {}                                   // there are no more
+  virtual void on_link(Instant now, std::uint16_t port) = 0;   // its state or rate is another one now
 
+  // `what`: below 2^31.
   void set_timer(Instant at, std::uint32_t what) { timers_.push({at, sequence_++, what}); }
   // One moment a port; a later call replaces it, never() takes it back.
   void wake_port(std::uint16_t port, Instant at) { due_.set(port, at); }
   // Puts a packet on the link of `port` from `now` on. Returns when its last bit has left.
   Instant send(Instant now, std::uint16_t port, PacketIndex packet);
+  bool is_up(std::uint16_t port) const { return outs_[port].is_up; }
+  Random& random() { return random_; }
   Packet& packet(PacketIndex index) { return shared_.packets[index]; }
+  const Packet& packet(PacketIndex index) const { return shared_.packets[index]; }
   PacketPool& packets() { return shared_.packets; }
   void note_finished() { ++shared_.finished; }
   EventDigest& mutable_digest() { return digest_; }
@@ -86,18 +107,32 @@ class Node {
     NodeId peer;
     BitRate rate;
     std::int64_t ps_per_byte;  // 0: no whole number
+    bool is_up = true;
   };
+  struct Planned {
+    std::uint16_t port;
+    LinkChange change;
+  };
+  static constexpr std::uint32_t kLinkTimer = 1U << 31;
+  static Out out_of(Pipe& pipe, NodeId peer, BitRate rate);
+  void change_link(Instant now, const Planned& planned);
+  void arrive(Instant now, std::uint16_t port, PacketIndex index);
 
   NodeId id_;
   Shared& shared_;
+  Random random_;
   std::vector<Pipe*> ins_;
-  Soonest due_;  // by port when it wakes, then by port when the next packet arrives
+  std::vector<Ratio> losses_;  // by port, of frames that arrive
+  bool is_lossy_ = false;      // some link loses frames, or is down
+  Soonest due_;                // by port when it wakes, then by port when the next packet arrives
   std::vector<Out> outs_;
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   std::uint64_t sequence_ = 0;
   EventDigest digest_;
   std::uint64_t events_ = 0;
   std::uint64_t packet_hops_ = 0;
+  std::uint64_t lost_frames_ = 0;
+  std::vector<Planned> planned_;
 };
 
 }  // namespace rocetune::fabric

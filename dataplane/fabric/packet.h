@@ -16,7 +16,17 @@ using NodeId = std::uint32_t;
 using PacketIndex = std::uint32_t;
 constexpr PacketIndex kNoPacket = 0xFFFFFFFF;
 
-enum class PacketKind : std::uint8_t { roce, pause };
+// Place of a priority in arrays that have one entry for each.
+inline std::size_t index_of(Priority p) { return static_cast<std::size_t>(p.value()); }
+
+enum class PacketKind : std::uint8_t { roce, pause, credit };
+
+// What the two ends of a link tell each other about room, in frames of their own that no queue holds up.
+struct LinkMessage {
+  PfcMessage pause;        // kind pause
+  Priority lane;           // kind credit: of this lane
+  std::int64_t limit = 0;  // so many bytes may have been sent since the beginning
+};
 
 // What every hop looks at.
 struct Packet {
@@ -38,7 +48,7 @@ struct PacketBody {
   std::uint16_t header_size = 0;
   bool has_payload = false;
   engine::SyntheticContent content;
-  PfcMessage pause;  // kind pause: what its frame says
+  LinkMessage link;  // kinds pause and credit
   std::array<std::byte, engine::TransmitFrame::kHeaderRoom> header;
 };
 

@@ -18,8 +18,10 @@ struct Arrival {
 // shortest delay.
 class Pipe {
  public:
-  explicit Pipe(Duration delay) : delay_(delay) {}
+  // `loss`: of each frame.
+  explicit Pipe(Duration delay, Ratio loss = Ratio(0)) : delay_(delay), loss_(loss) {}
   Duration delay() const { return delay_; }
+  Ratio loss() const { return loss_; }
 
   // By the sender: the last bit leaves at `end`.
   void send(Instant end, PacketIndex packet) { sent_.push_back({end + delay_, packet}); }
@@ -39,6 +41,7 @@ class Pipe {
 
  private:
   Duration delay_;
+  Ratio loss_;
   std::vector<Arrival> sent_;
   std::deque<Arrival> waiting_;
 };

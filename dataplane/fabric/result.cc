@@ -7,22 +7,15 @@
 #include <numeric>
 
 #include "dataplane/base/statistics.h"
+#include "dataplane/fabric/deadlock_finder.h"
+#include "dataplane/fabric/job_result.h"
+#include "dataplane/fabric/pause_tree.h"
+#include "dataplane/fabric/series_recorder.h"
 
 namespace rocetune::fabric {
 namespace {
 
 constexpr int kSchemaVersion = 1;
-
-std::optional<FctSummary> summary_of(std::vector<double> fct_us) {
-  if (fct_us.empty()) return std::nullopt;
-  std::ranges::sort(fct_us);
-  return FctSummary{
-      .min = fct_us.front(),
-      .mean = std::accumulate(fct_us.begin(), fct_us.end(), 0.0) / static_cast<double>(fct_us.size()),
-      .p50 = interpolated(fct_us, Ratio::from_percent(50)),
-      .p99 = interpolated(fct_us, Ratio::from_percent(99)),
-      .max = fct_us.back()};
-}
 
 FlowsResult flows_of(const Network& network, Instant end) {
   FlowsResult out;
@@ -49,15 +42,6 @@ FlowsResult flows_of(const Network& network, Instant end) {
   return out;
 }
 
-std::string name_of(const Topology& topology, NodeId node) {
-  return topology.is_host(node) ? fmt::format("host {}", node)
-                                : fmt::format("switch {}", node - topology.hosts);
-}
-
-std::uint64_t sum(const std::array<std::uint64_t, Priority::kCount>& counts) {
-  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-}
-
 // The most paused priority's share of the time up to `end`.
 template <class PausedTime>
 double paused_ratio(Instant end, const PausedTime& paused_time) {
@@ -66,27 +50,10 @@ double paused_ratio(Instant end, const PausedTime& paused_time) {
   return end > Instant() ? most.seconds() / (end - Instant()).seconds() : 0;
 }
 
-// The other end of each port of each node. Ports are numbered as links come.
-struct FarEnd {
-  NodeId node;
-  std::uint16_t port;
-};
-std::vector<std::vector<FarEnd>> far_ends_of(const Topology& topology) {
-  std::vector<std::vector<FarEnd>> out(topology.hosts + topology.switches);
-  for (const LinkSpec& link : topology.links) {
-    const auto a = static_cast<std::uint16_t>(out[link.a].size());
-    const auto b = static_cast<std::uint16_t>(out[link.b].size());
-    out[link.a].push_back({link.b, b});
-    out[link.b].push_back({link.a, a});
-  }
-  return out;
-}
-
 // Watches every port of every switch.
 class Watches {
  public:
-  Watches(Network& network, const Topology& topology)
-      : network_(network), topology_(topology), far_ends_(far_ends_of(topology)) {
+  Watches(Network& network, const FarEnds& far_ends) : network_(network), far_ends_(far_ends) {
     for (std::uint32_t i = 0; i < network.switches(); ++i) {
       for (std::uint16_t port = 0; port < network.switch_at(i).ports(); ++port) {
         watches_.emplace_back();
@@ -109,82 +76,184 @@ class Watches {
 
  private:
   PortResult result(std::uint32_t index, std::uint16_t port, QueueWatch& watch, Instant end) {
-    SwitchNode& node = network_.switch_at(index);
+    const SwitchNode& node = network_.switch_at(index);
     const SwitchPortCounters& c = node.counters(port);
-    const FarEnd far = far_ends_[node.id()][port];
-    PortResult out{.name = fmt::format("switch {} port {}", index, port),
-                   .peer = name_of(topology_, far.node)};
+    const PortPlace place{node.id(), port};
+    const PortPlace far = far_ends_.of(place);
+    PortResult out{.name = far_ends_.name(place), .peer = far_ends_.name(far.node)};
     out.queue_bytes = {watch.mean_bytes(end), watch.percentile(end, 0.5), watch.percentile(end, 0.99),
                        watch.most_bytes()};
-    out.ce_marked = sum(c.marked);
-    out.drops = sum(c.drops);
-    out.pauses_sent = sum(c.pauses_sent);
-    out.pauses_received = sum(c.pauses_received);
-    out.paused_ratio = paused_ratio(end, [&](Priority p) { return node.paused_time(end, port, p); });
+    out.ce_marked = SwitchPortCounters::sum(c.marked);
+    out.drops = SwitchPortCounters::sum(c.drops);
+    out.pauses_sent = SwitchPortCounters::sum(c.pauses_sent);
+    out.pauses_received = SwitchPortCounters::sum(c.pauses_received);
+    out.paused_ratio = paused_ratio(end, [&](Priority p) { return node.held_time(end, port, p); });
     out.peer_paused_ratio = paused_ratio(end, [&](Priority p) {
-      return topology_.is_host(far.node)
-                 ? network_.host(far.node).paused_time(end, p)
-                 : network_.switch_at(far.node - topology_.hosts).paused_time(end, far.port, p);
+      return far_ends_.is_host(far.node)
+                 ? network_.host(far.node).held_time(end, p)
+                 : network_.switch_at(far_ends_.switch_index(far.node)).held_time(end, far.port, p);
     });
     return out;
   }
 
   Network& network_;
-  const Topology& topology_;
-  std::vector<std::vector<FarEnd>> far_ends_;
+  const FarEnds& far_ends_;
   std::deque<QueueWatch> watches_;
 };
 
-void check(RunResult& out, const Network::Totals& totals, bool is_finished) {
+// Whether all switches agree about classes: else one does not hear the pauses of another, as in life.
+bool have_one_map(const Scenario& scenario) {
+  return scenario.options.own_switch.empty() &&
+         std::ranges::none_of(scenario.options.faults,
+                              [](const Fault& f) { return f.kind == Fault::Kind::switch_classes; });
+}
+
+// Whether something in the scenario takes frames away that nobody had to.
+bool may_lose(const Scenario& scenario) {
+  return !scenario.options.faults.empty() ||
+         std::ranges::any_of(scenario.topology.links, [](const LinkSpec& l) { return !l.loss.is_zero(); });
+}
+
+void check(RunResult& out, const Network::Totals& totals, const Scenario& scenario, bool is_finished) {
   const auto add = [&](const char* name, bool holds, std::string found) {
     out.checkers.push_back({name, holds, holds ? std::string() : std::move(found)});
   };
-  add("no drop in a lossless class", totals.lossless_drops == 0,
-      fmt::format("{} drops", totals.lossless_drops));
+  if (have_one_map(scenario)) {
+    add("no drop in a lossless class", totals.lossless_drops == 0,
+        fmt::format("{} drops: headroom or buffer are too small", totals.lossless_drops));
+  }
   add("every byte where it belongs", totals.wrong_bytes == 0,
       fmt::format("{} wrong bytes", totals.wrong_bytes));
-  add("every request ends well", totals.failures == 0, fmt::format("{} failed requests", totals.failures));
-  add("every packet has a way", totals.unroutable == 0,
-      fmt::format("{} packets without a route", totals.unroutable));
+  if (!may_lose(scenario)) {
+    add("every request ends well", totals.failures == 0, fmt::format("{} failed requests", totals.failures));
+    add("every packet has a way", totals.unroutable == 0,
+        fmt::format("{} packets without a route", totals.unroutable));
+  }
   if (is_finished) {
     add("what was acknowledged has arrived", totals.right_bytes >= out.flows.bytes,
         fmt::format("{} bytes arrived, {} were acknowledged", totals.right_bytes, out.flows.bytes));
   }
 }
 
+// Looks for deadlocks this often; a pause of ordinary congestion is over sooner.
+Duration look_interval(const Scenario& scenario) {
+  return std::clamp(scenario.limit / 200, microseconds(50), milliseconds(1));
+}
+
+// Drives the network from one moment to look at it to the next.
+class Run {
+ public:
+  Run(const Scenario& scenario, const RunOptions& options)
+      : scenario_(scenario),
+        options_(options),
+        network_(scenario.topology, scenario.options, scenario.flows, scenario.jobs),
+        far_ends_(scenario.topology),
+        watches_(network_, far_ends_),
+        deadlocks_(network_, far_ends_),
+        limit_(scenario.limit),
+        warm_up_(scenario.warm_up > Duration(0) ? Instant(scenario.warm_up) : Instant::never()),
+        look_(look_interval(scenario)) {
+    if (options.samples > 0) series_.emplace(network_, far_ends_, options.samples);
+  }
+
+  RunResult run() {
+    while (!network_.is_finished() && end_ < limit_ && !(deadlock_ && !has_watchdog())) step();
+    return result();
+  }
+
+ private:
+  void step() {
+    const Instant sample = series_ ? series_->next() : Instant::never();
+    const Instant until = std::min({limit_, warm_up_, look_, sample});
+    end_ = network_.run(until);
+    if (network_.is_finished() && end_ < until) return;
+    if (end_ == warm_up_) {
+      watches_.restart(end_);
+      warm_up_ = Instant::never();
+    }
+    if (end_ == sample) series_->take(end_);
+    if (end_ == look_) {
+      look_ = end_ + look_interval(scenario_);
+      if (!deadlock_) deadlock_ = deadlocks_.look(end_);
+      tell_progress();
+    }
+  }
+  void tell_progress() const {
+    if (!options_.on_progress) return;
+    const double traffic = static_cast<double>(network_.completed_bytes()) /
+                           std::max(static_cast<double>(network_.planned_bytes()), 1.0);
+    const double time = (end_ - Instant()).seconds() / scenario_.limit.seconds();
+    options_.on_progress(std::min(std::max(traffic, time), 1.0));
+  }
+  bool has_watchdog() const { return scenario_.options.switches.watchdog.has_value(); }
+
+  RunResult result() {
+    const Network::Totals totals = network_.totals();
+    RunResult out{.scenario = scenario_.name, .seed = scenario_.options.seed};
+    out.virtual_s = (end_ - Instant()).seconds();
+    out.reached_limit = end_ >= limit_ && !network_.is_finished();
+    out.hosts = network_.hosts();
+    out.switches = network_.switches();
+    out.packet_hops = totals.packet_hops;
+    out.events = totals.events;
+    out.event_log_sha256 = network_.event_log_sha256();
+    out.flows = flows_of(network_, end_);
+    out.jobs = job_results(network_);
+    if (out.virtual_s > 0)
+      out.goodput_gbps = static_cast<double>(network_.completed_bytes()) * 8 / out.virtual_s / 1e9;
+    out.failed_requests = totals.failures;
+    out.lost_frames = totals.lost_frames;
+    out.receive_drops = totals.receive_drops;
+    out.ports = watches_.results(end_);
+    add_sums(out);
+    out.pause_tree = pause_tree(network_, far_ends_, end_);
+    out.deadlock = deadlock_;
+    if (series_) out.series = series_->result();
+    check(out, totals, scenario_, network_.is_finished());
+    return out;
+  }
+  void add_sums(RunResult& out) const {
+    for (const PortResult& port : out.ports) {
+      out.pause_frames += port.pauses_sent;
+      out.ce_marked += port.ce_marked;
+      out.drops += port.drops;
+    }
+    for (std::uint32_t i = 0; i < network_.switches(); ++i) {
+      const SwitchNode& node = network_.switch_at(i);
+      for (std::uint16_t port = 0; port < node.ports(); ++port) {
+        const SwitchPortCounters& c = node.counters(port);
+        out.watchdog_drops += c.watchdog_drops;
+        out.link_drops += c.link_drops;
+        out.storms += node.storms(port);
+        if (far_ends_.is_host(far_ends_.of({node.id(), port}).node))
+          out.pause_frames += SwitchPortCounters::sum(c.pauses_received);
+      }
+    }
+    for (NodeId id = 0; id < network_.hosts(); ++id) {
+      const HostNode& host = network_.host(id);
+      out.cnps_sent += host.statistics().cnps_sent;
+      out.cnps_handled += host.statistics().cnps_handled;
+      out.storms_prevented += host.storms_prevented();
+    }
+  }
+
+  const Scenario& scenario_;
+  const RunOptions& options_;
+  Network network_;
+  FarEnds far_ends_;
+  Watches watches_;
+  DeadlockFinder deadlocks_;
+  std::optional<SeriesRecorder> series_;
+  Instant end_;
+  Instant limit_;
+  Instant warm_up_;
+  Instant look_;
+  std::optional<Deadlock> deadlock_;
+};
+
 }  // namespace
 
-RunResult run(const Scenario& scenario) {
-  Network network(scenario.topology, scenario.options, scenario.flows);
-  Watches watches(network, scenario.topology);
-  const Instant limit(scenario.limit);
-  if (scenario.warm_up > Duration(0)) {
-    network.run(Instant(scenario.warm_up));
-    watches.restart(Instant(scenario.warm_up));
-  }
-  const Instant end = network.run(limit);
-  const Network::Totals totals = network.totals();
-  RunResult out{.scenario = scenario.name, .seed = scenario.options.seed};
-  out.virtual_s = (end - Instant()).seconds();
-  out.reached_limit = !network.is_finished();
-  out.hosts = network.hosts();
-  out.switches = network.switches();
-  out.packet_hops = totals.packet_hops;
-  out.events = totals.events;
-  out.event_log_sha256 = network.event_log_sha256();
-  out.flows = flows_of(network, end);
-  out.ports = watches.results(end);
-  for (const PortResult& port : out.ports) {
-    out.pause_frames += port.pauses_sent;
-    out.ce_marked += port.ce_marked;
-  }
-  for (NodeId id = 0; id < network.hosts(); ++id) {
-    out.cnps_sent += network.host(id).statistics().cnps_sent;
-    out.cnps_handled += network.host(id).statistics().cnps_handled;
-  }
-  check(out, totals, network.is_finished());
-  return out;
-}
+RunResult run(const Scenario& scenario, const RunOptions& options) { return Run(scenario, options).run(); }
 
 std::string json_of(const RunResult& r, const Resources& resources) {
   JsonWriter out;
@@ -197,16 +266,33 @@ std::string json_of(const RunResult& r, const Resources& resources) {
   out.member("event_log_sha256", r.event_log_sha256).end_object();
   out.key("flows");
   to_json(out, r.flows);
-  out.key("pause").begin_object().member("frames", r.pause_frames).end_object();
+  out.key("jobs");
+  to_json(out, r.jobs);
+  out.member("goodput_gbps", r.goodput_gbps);
+  out.key("pause").begin_object().member("frames", r.pause_frames);
+  out.member("storms", r.storms).member("storms_prevented", r.storms_prevented);
+  out.key("tree");
+  to_json(out, r.pause_tree);
+  out.key("deadlock");
+  to_json(out, r.deadlock);
+  out.end_object();
   out.key("ecn").begin_object();
   out.member("ce_marked", r.ce_marked)
       .member("cnps_sent", r.cnps_sent)
       .member("cnps_handled", r.cnps_handled);
   out.end_object();
+  out.key("loss").begin_object();
+  out.member("switch_drops", r.drops).member("watchdog_drops", r.watchdog_drops);
+  out.member("link_drops", r.link_drops).member("lost_frames", r.lost_frames);
+  out.member("receive_drops", r.receive_drops).member("failed_requests", r.failed_requests).end_object();
   out.key("ports");
   to_json(out, r.ports);
   out.key("checkers");
   to_json(out, r.checkers);
+  if (r.series) {
+    out.key("series");
+    to_json(out, *r.series);
+  }
   out.end_object();
   return out.take();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,12 +12,13 @@
 namespace rocetune::fabric {
 
 struct FctSummary {
-  double min = 0, mean = 0, p50 = 0, p99 = 0, max = 0;
+  double min = 0, mean = 0, p50 = 0, p99 = 0, p999 = 0, max = 0;
   static constexpr void fields(auto&& visit, auto&... self) {
     visit("min", self.min...);
     visit("mean", self.mean...);
     visit("p50", self.p50...);
     visit("p99", self.p99...);
+    visit("p999", self.p999...);
     visit("max", self.max...);
   }
 };
@@ -90,7 +92,7 @@ struct PortSeries {
 };
 struct TimeSeries {
   double step_us = 0;
-  std::vector<double> goodput_gbps;        // payload acknowledged in the step, all flows together
+  std::vector<double> goodput_gbps;        // payload that arrived in the step, all hosts together
   std::vector<std::int64_t> queued_bytes;  // in all switches at the end of the step
   std::vector<std::uint64_t> ce_marked;    // in the step, as the following ones
   std::vector<std::uint64_t> cnps_handled;
@@ -143,6 +145,43 @@ struct Deadlock {
   }
 };
 
+// One step of a job over all its repetitions and groups.
+struct StepResult {
+  std::string name;
+  std::string what;  // "all_reduce ring", "compute"
+  std::uint64_t ranks = 0;
+  std::uint64_t groups = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t count = 0;  // that were finished, by all groups together
+  // From the first rank that was ready to the last that was done.
+  std::optional<FctSummary> time_us;
+  std::optional<double> busbw_gbps;  // by the mean time, as nccl-tests has it
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("name", self.name...);
+    visit("what", self.what...);
+    visit("ranks", self.ranks...);
+    visit("groups", self.groups...);
+    visit("bytes", self.bytes...);
+    visit("count", self.count...);
+    visit("time_us", self.time_us...);
+    visit("busbw_gbps", self.busbw_gbps...);
+  }
+};
+struct JobResult {
+  std::string name;
+  std::uint64_t ranks = 0;
+  std::uint64_t finished = 0;              // ranks
+  std::optional<FctSummary> iteration_us;  // all steps once, from the first rank to the last
+  std::vector<StepResult> steps;
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("name", self.name...);
+    visit("ranks", self.ranks...);
+    visit("finished", self.finished...);
+    visit("iteration_us", self.iteration_us...);
+    visit("steps", self.steps...);
+  }
+};
+
 // What must hold in every run.
 struct CheckerResult {
   std::string name;
@@ -165,7 +204,17 @@ struct RunResult {
   std::uint64_t events = 0;
   std::string event_log_sha256;
   FlowsResult flows;
-  std::uint64_t pause_frames = 0;
+  std::vector<JobResult> jobs;
+  double goodput_gbps = 0;  // payload that was acknowledged over the time of the run, flows and jobs
+  std::uint64_t failed_requests = 0;
+  std::uint64_t lost_frames = 0;       // on links
+  std::uint64_t receive_drops = 0;     // in NICs whose host is slow
+  std::uint64_t watchdog_drops = 0;    // in storms that a switch's watchdog saw
+  std::uint64_t storms = 0;            // that watchdogs saw
+  std::uint64_t storms_prevented = 0;  // by NICs that stopped to hold their switch
+  std::uint64_t drops = 0;             // in switches for lack of room
+  std::uint64_t link_drops = 0;        // in switches, before a link that was down
+  std::uint64_t pause_frames = 0;      // Xoff frames of switches and hosts, refreshes included
   std::uint64_t ce_marked = 0;
   std::uint64_t cnps_sent = 0;
   std::uint64_t cnps_handled = 0;
@@ -179,8 +228,15 @@ struct RunResult {
   }
 };
 
-// Runs it from beginning to end.
-RunResult run(const Scenario& scenario);
+struct RunOptions {
+  std::size_t samples = 0;  // of TimeSeries; 0: none is taken
+  // Told now and then which share of the payload has been acknowledged, 0 to 1.
+  std::function<void(double)> on_progress;
+};
+
+// Runs it from beginning to end: until all traffic is finished, the limit, or a deadlock that nothing
+// resolves.
+RunResult run(const Scenario& scenario, const RunOptions& options = {});
 
 struct Resources {
   double cpu_seconds = 0;  // user and system of the whole process, set-up included

@@ -18,7 +18,7 @@ std::vector<NodeId> Routes::place_hosts(const Graph& graph) {
     RoutingTable& table = tables_[node];
     const std::vector<NodeId>& peers = graph.nodes[node].peers;
     for (std::uint16_t port = 0; port < peers.size(); ++port) {
-      if (!graph.nodes[peers[port]].is_host) continue;
+      if (peers[port] == kNoNode || !graph.nodes[peers[port]].is_host) continue;
       places_.leaf[peers[port]] = static_cast<std::uint32_t>(leaves.size());
       places_.index[peers[port]] = static_cast<std::uint32_t>(table.local_.size());
       table.local_.push_back(port);
@@ -38,7 +38,7 @@ void Routes::add_leaf(const Graph& graph, NodeId leaf) {
   distance[leaf] = 0;
   for (std::size_t at = 0; at < order.size(); ++at) {
     for (const NodeId peer : graph.nodes[order[at]].peers) {
-      if (graph.nodes[peer].is_host || distance[peer] != kFar) continue;
+      if (peer == kNoNode || graph.nodes[peer].is_host || distance[peer] != kFar) continue;
       distance[peer] = distance[order[at]] + 1;
       order.push_back(peer);
     }
@@ -49,7 +49,8 @@ void Routes::add_leaf(const Graph& graph, NodeId leaf) {
     const std::vector<NodeId>& peers = graph.nodes[node].peers;
     for (std::uint16_t port = 0; node != leaf && distance[node] != kFar && port < peers.size(); ++port) {
       const NodeId peer = peers[port];
-      if (!graph.nodes[peer].is_host && distance[peer] + 1 == distance[node]) table.ports_.push_back(port);
+      if (peer == kNoNode || graph.nodes[peer].is_host) continue;
+      if (distance[peer] + 1 == distance[node]) table.ports_.push_back(port);
     }
     table.begins_.push_back(static_cast<std::uint32_t>(table.ports_.size()));
   }

@@ -8,11 +8,13 @@
 
 namespace rocetune::fabric {
 
+constexpr NodeId kNoNode = 0xFFFFFFFF;
+
 // The graph as routing sees it: nodes with their ports in order. A host has one port and passes nothing on.
 struct Graph {
   struct Vertex {
     bool is_host = false;
-    std::vector<NodeId> peers;  // by port
+    std::vector<NodeId> peers;  // by port; kNoNode: it leads nowhere
   };
   std::vector<Vertex> nodes;
 };

@@ -11,6 +11,8 @@ namespace {
 
 // Whose semantics a run has.
 enum class Compatibility : std::uint8_t { none, hpcc };
+enum class Link : std::uint8_t { ethernet, infiniband };
+enum class Recovery : std::uint8_t { go_back_n, selective_repeat };
 
 }  // namespace
 }  // namespace rocetune::fabric
@@ -20,7 +22,13 @@ ROCETUNE_ENUM(fabric::Compatibility, P{E::none, "none"}, P{E::hpcc, "hpcc"});
 ROCETUNE_ENUM(dcqcn::CongestionPointParameters::MarkAt, P{E::enqueue, "enqueue"}, P{E::dequeue, "dequeue"});
 ROCETUNE_ENUM(dcqcn::NotificationPointParameters::Mode, P{E::event, "event"},
               P{E::fixed_window, "fixed_window"});
-ROCETUNE_ENUM(fabric::Framing, P{E::ethernet, "ethernet"}, P{E::hpcc, "hpcc"});
+ROCETUNE_ENUM(fabric::Framing, P{E::ethernet, "ethernet"}, P{E::infiniband, "infiniband"},
+              P{E::hpcc, "hpcc"});
+ROCETUNE_ENUM(fabric::Link, P{E::ethernet, "ethernet"}, P{E::infiniband, "infiniband"});
+ROCETUNE_ENUM(fabric::Recovery, P{E::go_back_n, "go_back_n"}, P{E::selective_repeat, "selective_repeat"});
+ROCETUNE_ENUM(fabric::Spreading, P{E::flow, "flow"}, P{E::flowlet, "flowlet"}, P{E::packet, "packet"},
+              P{E::adaptive, "adaptive"});
+ROCETUNE_ENUM(fabric::WatchdogParameters::Action, P{E::drop, "drop"}, P{E::forward, "forward"});
 }  // namespace rocetune
 
 namespace rocetune::fabric {
@@ -37,17 +45,52 @@ class ScenarioReader {
     top.optional("limit", out_.limit, between(nanoseconds(1), seconds(3600)));
     top.optional("warm_up", out_.warm_up, between(Duration(0), out_.limit));
     top.optional("compat", compatibility_);
+    top.optional("link", link_);
     if (!top.required_table("topology", [&](TableReader& t) { read_topology(t, out_.topology); })) return;
+    top.table("links", [&](TableReader& t) { read_links(t); });
+    top.table("routing", [&](TableReader& t) { read_routing(t); });
     top.table("hosts", [&](TableReader& t) { read_hosts(t); });
     top.table("switches", [&](TableReader& t) { read_switches(t); });
     top.table("dcqcn", [&](TableReader& t) { read_dcqcn(t); });
-    top.required_array_of_tables("flows", [&](TableReader& t) { read_flows(t, out_); });
+    top.array_of_tables("flows", [&](TableReader& t) { read_flows(t, out_); });
+    top.array_of_tables("jobs", [&](TableReader& t) { read_jobs(t, out_); });
+    if (!top.has("flows") && !top.has("jobs")) top.reject("flows", "at least one [[flows]] or [[jobs]]");
+    top.array_of_tables("events", [&](TableReader& t) { own_.read_event(t, out_); });
     finish();
   }
 
  private:
+  void read_links(TableReader& t) {
+    Ratio loss;
+    if (!t.optional("loss", loss, between(Ratio(0), Ratio::one()))) return;
+    for (LinkSpec& link : out_.topology.links) link.loss = loss;
+  }
+
+  void read_routing(TableReader& t) {
+    SwitchParameters& s = out_.options.switches;
+    t.optional("spreading", s.spreading);
+    t.optional("flowlet_gap", s.flowlet_gap, between(Duration(0), seconds(1)));
+    Duration reroute_after;
+    if (t.optional("reroute_after", reroute_after, between(Duration(0), seconds(3600))))
+      out_.options.reroute_after = reroute_after;
+  }
+
   void read_hosts(TableReader& t) {
     HostParameters& host = out_.options.host;
+    t.optional("recovery", recovery_);
+    ReceiverParameters& receiver = host.receiver;
+    receiver.buffer.buffer = Bytes(512 * 1024);
+    receiver.buffer.lossless_pool = {.reserve = Bytes(0),
+                                     .headroom = Bytes(100'000),
+                                     .alpha_exponent = 3,
+                                     .resume_offset = Bytes(16 * 1024)};
+    t.optional("receive_rate", receiver.rate, a_rate());
+    t.optional("receive_buffer", receiver.buffer.buffer, an_amount(32 * 1024));
+    t.optional("receive_headroom", receiver.buffer.lossless_pool.headroom, an_amount(1));
+    if (receiver.buffer.lossless_pool.headroom >= receiver.buffer.buffer)
+      t.reject("receive_headroom", "less than receive_buffer (" + to_text(receiver.buffer.buffer) + ")");
+    t.optional("storm_prevention", receiver.storm_prevention, between(nanoseconds(1), seconds(3600)));
+    t.array_of_tables("own", [&](TableReader& own) { own_.read_hosts(own, out_.topology); });
     t.optional_text("controller", host.controller.kind, parse_controller_kind);
     t.optional("fixed_rate", host.controller.fixed_rate, a_rate());
     t.optional("dscp", host.data_dscp);
@@ -64,13 +107,25 @@ class ScenarioReader {
 
   void read_switches(TableReader& t) {
     SwitchParameters& s = out_.options.switches;
-    t.optional("buffer", s.buffer, an_amount(64 * 1024));
-    t.optional("lossless", s.lossless);
-    t.optional("reserve", s.lossless_pool.reserve, an_amount(0));
-    t.optional("headroom", s.lossless_pool.headroom, an_amount(1));
-    t.optional("alpha_exponent", s.lossless_pool.alpha_exponent, between(-7, 3));
-    t.optional("resume_offset", s.lossless_pool.resume_offset, an_amount(0));
-    t.optional("lossy_alpha_exponent", s.lossy_pool.alpha_exponent, between(-7, 3));
+    IngressParameters& in = s.ingress;
+    t.optional("buffer", in.buffer, an_amount(64 * 1024));
+    t.optional("lossless", in.lossless);
+    t.optional("reserve", in.lossless_pool.reserve, an_amount(0));
+    t.optional("headroom", in.lossless_pool.headroom, an_amount(1));
+    t.optional("alpha_exponent", in.lossless_pool.alpha_exponent, between(-7, 3));
+    t.optional("resume_offset", in.lossless_pool.resume_offset, an_amount(0));
+    t.optional("lossy_alpha_exponent", in.lossy_pool.alpha_exponent, between(-7, 3));
+    // Less would not hold the largest packet four times: credits are told by quarters.
+    t.optional("lane_buffer", in.lane_buffer, an_amount(32 * 1024));
+    t.optional("ets", ets_, each(between(0, 100)));
+    if (t.has("ets")) read_ets(t);
+    t.table("watchdog", [&](TableReader& w) {
+      WatchdogParameters& watchdog = s.watchdog.emplace();
+      w.optional("detection", watchdog.detection, between(microseconds(1), seconds(60)));
+      w.optional("restoration", watchdog.restoration, between(microseconds(1), seconds(60)));
+      w.optional("action", watchdog.action);
+    });
+    t.array_of_tables("own", [&](TableReader& own) { own_.read_switches(own, out_.topology); });
     t.optional("pause_reaction", s.pause_reaction, between(Duration(0), milliseconds(1)));
     t.optional("marked", s.marked);
     dcqcn::CongestionPointParameters& cp = s.congestion_point;
@@ -80,6 +135,16 @@ class ScenarioReader {
     if (cp.curve.maximum < cp.curve.minimum)
       t.reject("kmax", "kmin (" + to_text(cp.curve.minimum) + ") or more");
     t.optional("mark_at", cp.mark_at);
+  }
+
+  // By priority: its share of what strict priorities leave; 0: it is strict.
+  void read_ets(TableReader& t) {
+    int sum = 0;
+    for (std::size_t p = 0; p < ets_.size(); ++p) {
+      sum += ets_[p];
+      out_.options.switches.ets.classes[p] = {.strict = ets_[p] == 0, .share_percent = ets_[p]};
+    }
+    if (sum != 0 && sum != 100) t.reject("ets", "shares that sum to 100");
   }
 
   // A named set, and single parameters by the names of mlx5.
@@ -117,12 +182,22 @@ class ScenarioReader {
       host.ack_dscp = host.notification.cnp_dscp;
       host.ack_timeout = 0;
     }
+    if (link_ == Link::infiniband) {
+      switches.ingress.flow_control = FlowControl::credits;
+      host.framing = Framing::infiniband;
+    }
+    host.selective_repeat = recovery_ == Recovery::selective_repeat;
+    IngressParameters& receive = host.receiver.buffer;
+    receive.flow_control = switches.ingress.flow_control;
+    receive.lane_buffer = switches.ingress.lane_buffer;
+    receive.lossless = switches.ingress.lossless;
     const std::pair<Dscp, Priority> map[] = {{host.data_dscp, data_priority_},
                                              {host.notification.cnp_dscp, cnp_priority_}};
     switches.priority_of = dscp_map(map);
     host.priority_of = switches.priority_of;
     if (switches.marked.is_empty()) switches.marked = PrioritySet::of(data_priority_);
     options.seed = out_.seed;
+    own_.apply(options);
   }
 
   Scenario& out_;
@@ -131,6 +206,10 @@ class ScenarioReader {
   bool has_parameters_ = false;
   Priority data_priority_{3};
   Priority cnp_priority_{6};
+  Link link_ = Link::ethernet;
+  Recovery recovery_ = Recovery::go_back_n;
+  std::array<int, Priority::kCount> ets_{};
+  OwnParts own_;
 };
 
 // What headroom and buffer have to be for the pools to fit.
@@ -143,7 +222,8 @@ std::optional<InputIssue> pools_issue(const Scenario& scenario, const std::strin
   std::size_t most = 0;
   for (std::uint32_t i = 0; i < scenario.topology.switches; ++i)
     most = std::max(most, ports[scenario.topology.switch_id(i)]);
-  const SwitchParameters& s = scenario.options.switches;
+  const IngressParameters& s = scenario.options.switches.ingress;
+  if (s.flow_control == FlowControl::credits) return std::nullopt;
   const auto lossless = static_cast<std::int64_t>(s.lossless.size());
   const Bytes port = (s.lossless_pool.reserve + s.lossless_pool.headroom) * lossless +
                      s.lossy_pool.reserve * (Priority::kCount - lossless);
@@ -159,11 +239,12 @@ std::optional<InputIssue> pools_issue(const Scenario& scenario, const std::strin
 
 }  // namespace
 
-Expected<Scenario> scenario_from_toml(std::string_view text, const std::string& file) {
+Expected<Scenario> scenario_from_toml(std::string_view text, const std::string& file,
+                                      const std::vector<TomlSetting>& settings) {
   Scenario out;
-  out.options.switches.lossless_pool.headroom = Bytes(100'000);
+  out.options.switches.ingress.lossless_pool.headroom = Bytes(100'000);
   ScenarioReader reader(out);
-  if (auto read = read_toml(text, file, [&](TableReader& top) { reader.read(top); }); !read)
+  if (auto read = read_toml(text, file, settings, [&](TableReader& top) { reader.read(top); }); !read)
     return tl::unexpected(read.error());
   if (const auto issue = pools_issue(out, file)) return tl::unexpected(bad_input({*issue}));
   return out;

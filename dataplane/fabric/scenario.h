@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "dataplane/base/toml_settings.h"
 #include "dataplane/fabric/network.h"
 
 namespace rocetune::fabric {
@@ -18,9 +19,11 @@ struct Scenario {
   Topology topology;
   NetworkOptions options;
   std::vector<Flow> flows;
+  std::vector<Job> jobs;
 };
 
-// Error: bad_input with every issue of the file.
-Expected<Scenario> scenario_from_toml(std::string_view text, const std::string& file);
+// Error: bad_input with every issue of the file. `settings` are put over the text.
+Expected<Scenario> scenario_from_toml(std::string_view text, const std::string& file,
+                                      const std::vector<TomlSetting>& settings = {});
 
 }  // namespace rocetune::fabric

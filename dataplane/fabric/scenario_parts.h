@@ -17,5 +17,46 @@ inline auto an_amount(std::int64_t least) { return between(Bytes(least), Bytes(s
 void read_topology(TableReader& t, Topology& out);
 // One [[flows]]: adds to out.flows. Needs out.topology and out.limit.
 void read_flows(TableReader& t, Scenario& out);
+// One [[jobs]]: adds to out.jobs. Needs the same.
+void read_jobs(TableReader& t, Scenario& out);
+
+// What one switch does otherwise than the others.
+struct OwnClasses {
+  std::vector<std::pair<Dscp, Priority>> priority_of;  // these entries of its map
+  std::vector<std::uint16_t> ports;                    // for what arrives there only; empty: everywhere
+  std::optional<PrioritySet> lossless;
+  std::optional<PrioritySet> marked;
+  void apply(SwitchParameters& parameters) const;
+};
+OwnClasses read_own_classes(TableReader& t);
+
+// [[switches.own]], [[hosts.own]], [[events]]: single switches and hosts, and what happens when. Kept until
+// the whole scenario is known, as they change what holds for all.
+class OwnParts {
+ public:
+  void read_switches(TableReader& t, const Topology& topology);
+  void read_hosts(TableReader& t, const Topology& topology);
+  void read_event(TableReader& t, const Scenario& scenario);
+  void apply(NetworkOptions& options) const;
+
+ private:
+  struct OwnSwitch {
+    std::vector<std::uint32_t> switches;
+    OwnClasses classes;
+  };
+  struct OwnHost {
+    std::vector<NodeId> hosts;
+    std::optional<BitRate> receive_rate;
+    std::optional<Duration> storm_prevention;
+    std::optional<ControllerChoice::Kind> controller;
+  };
+  struct Event {
+    Fault fault;
+    std::optional<OwnClasses> classes;
+  };
+  std::vector<OwnSwitch> switches_;
+  std::vector<OwnHost> hosts_;
+  std::vector<Event> events_;
+};
 
 }  // namespace rocetune::fabric

@@ -1,18 +1,20 @@
-// A shared-buffer switch: ingress accounting per port and priority with PFC, egress queues with ECN marking
-// and ETS, equal-cost paths by a hash of addresses and ports.
+// A switch: room for what arrives and what it tells its peers (ingress_buffer.h), egress queues with ECN
+// marking and ETS, one of several shortest paths (path_choice.h), a guard against storms (storm_watchdog.h).
 #pragma once
 
 #include <array>
 #include <deque>
+#include <map>
+#include <numeric>
 
 #include "congestion/dcqcn/congestion_point.h"
 #include "congestion/ets.h"
-#include "congestion/pfc.h"
-#include "congestion/shared_buffer.h"
-#include "dataplane/base/random.h"
+#include "dataplane/fabric/ingress_buffer.h"
 #include "dataplane/fabric/node.h"
+#include "dataplane/fabric/path_choice.h"
 #include "dataplane/fabric/queue_watch.h"
 #include "dataplane/fabric/routing.h"
+#include "dataplane/fabric/storm_watchdog.h"
 
 namespace rocetune::fabric {
 
@@ -22,24 +24,42 @@ using DscpMap = std::array<Priority, Dscp::kCount>;
 DscpMap dscp_map(std::span<const std::pair<Dscp, Priority>> entries);
 
 struct SwitchParameters {
-  Bytes buffer{32 * 1024 * 1024};
-  PrioritySet lossless;              // priorities with PFC
-  IngressPoolProfile lossless_pool;  // its headroom is what must be kept free after Xoff
-  IngressPoolProfile lossy_pool;
+  IngressParameters ingress;
   PrioritySet marked;  // priorities whose egress queue marks
   dcqcn::CongestionPointParameters congestion_point;
   EtsConfig ets;  // a traffic class a priority
-  PauserParameters pauser;
   // From the arrival of a pause frame to its effect. IEEE 802.3 annex 31B allows up to this many quanta.
   Duration pause_reaction;
   DscpMap priority_of{};
+  std::map<std::uint16_t, DscpMap> priority_of_port;  // ports with a map of their own
+  Spreading spreading = Spreading::flow;
+  Duration flowlet_gap = microseconds(50);
+  std::optional<WatchdogParameters> watchdog;
 };
 
 struct SwitchPortCounters {
+  static std::uint64_t sum(const std::array<std::uint64_t, Priority::kCount>& counts) {
+    return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  }
   std::array<std::uint64_t, Priority::kCount> drops{};        // at ingress, by priority
   std::array<std::uint64_t, Priority::kCount> marked{};       // at egress
   std::array<std::uint64_t, Priority::kCount> pauses_sent{};  // Xoff frames, refreshes included
   std::array<std::uint64_t, Priority::kCount> pauses_received{};
+  std::array<std::uint64_t, Priority::kCount> packets{};  // that left
+  std::uint64_t watchdog_drops = 0;                       // at egress, in storms
+  std::uint64_t link_drops = 0;                           // at egress: the link is down
+};
+
+// Why a switch asked a peer to be silent: the queue in which most of what came from there waits.
+struct XoffReason {
+  std::uint16_t ingress = 0;
+  std::uint8_t priority = 0;
+  std::uint16_t egress = 0;
+  auto operator<=>(const XoffReason&) const = default;
+};
+struct XoffCount {
+  std::uint64_t xoffs = 0;
+  std::uint64_t held = 0;  // of them, while the egress itself was held by its peer
 };
 
 class SwitchNode final : public Node {
@@ -50,17 +70,29 @@ class SwitchNode final : public Node {
   const SwitchPortCounters& counters(std::uint16_t port) const { return ports_[port].counters; }
   // Watches the egress of a port from now on; the watch must outlive the node.
   void watch(std::uint16_t port, QueueWatch& watch) { ports_[port].watch = &watch; }
+  // From `at` on it has other parameters (those of its buffers stay), or other routes; null: as before.
+  // Before time begins; what is pointed to must outlive the node.
+  void plan_change(Instant at, const SwitchParameters* parameters, const RoutingTable* routes);
+
   // Packets that no route led anywhere.
   std::uint64_t unroutable() const { return unroutable_; }
-  // Drops in lossless priorities: none may ever happen.
+  // Drops in lossless priorities for lack of room: none may ever happen.
   std::uint64_t lossless_drops() const { return lossless_drops_; }
-  Duration paused_time(Instant now, std::uint16_t port, Priority p) const {
-    return ports_[port].paused.paused_time(now, p);
+  Duration held_time(Instant now, std::uint16_t port, Priority p) const {
+    return ports_[port].gate.held_time(now, p);
   }
+  std::uint64_t storms(std::uint16_t port) const { return ports_[port].watchdog.storms(); }
+  const std::map<XoffReason, XoffCount>& xoff_reasons() const { return xoff_reasons_; }
+  std::int64_t queued_bytes(std::uint16_t port) const { return ports_[port].queued; }
+  // Something waits there and the peer does not let it go.
+  bool is_stuck(Instant now, std::uint16_t port, Priority p) const;
+  // Among what waits there is something that came in by `ingress`.
+  bool holds_from(std::uint16_t port, Priority p, std::uint16_t ingress) const;
+  bool is_holding(std::uint16_t ingress, Priority p) const { return ingress_.is_holding(ingress, p); }
 
  private:
   struct Port {
-    Port(BitRate speed, const SwitchParameters& parameters, SharedBuffer& buffer);
+    Port(BitRate speed, const SwitchParameters& parameters);
     // Egress.
     std::array<PacketQueue, Priority::kCount> queues;
     PacketQueue control;
@@ -68,46 +100,65 @@ class SwitchNode final : public Node {
     Instant free_at;
     std::int64_t queued = 0;  // bytes in all queues
     QueueWatch* watch = nullptr;
-    PauseState paused;
+    LinkGate gate;
     EtsScheduler scheduler;
     std::vector<dcqcn::CongestionPoint> points;  // by priority
     std::deque<PfcMessage> effects;              // pause frames that have arrived and not taken effect
+    StormWatchdog watchdog;
+    std::array<std::uint64_t, Priority::kCount> looked_at{};  // packets that had left when it last looked
     // Ingress.
-    std::array<SharedBuffer::Queue, Priority::kCount> pools;
-    Pauser pauser;
+    const DscpMap* priority_of = nullptr;
     Instant refresh = Instant::never();  // a timer is set for then
     SwitchPortCounters counters;
   };
-  // Timers: the port, and what for.
-  enum Purpose : std::uint32_t { kEffect, kRefresh };
-  static std::uint32_t timer(std::uint16_t port, Purpose purpose) {
-    return std::uint32_t{port} << 1 | static_cast<std::uint32_t>(purpose);
+  struct Change {
+    const SwitchParameters* parameters;
+    const RoutingTable* routes;
+  };
+  // Timers: the port, or which change, and what for.
+  enum Purpose : std::uint32_t { kEffect, kRefresh, kChange, kWatchdog };
+  static std::uint32_t timer(std::size_t which, Purpose purpose) {
+    return static_cast<std::uint32_t>(which) << 2 | static_cast<std::uint32_t>(purpose);
   }
 
   void on_port(std::uint16_t port, BitRate rate) override;
+  void on_start() override { crossing_.assign(ports_.size() * ports_.size(), 0); }
+  void on_link(Instant now, std::uint16_t port) override;
   void on_wake(Instant now, std::uint16_t port) override { transmit(now, port); }
   void on_timer(Instant now, std::uint32_t what) override;
   void on_arrival(Instant now, std::uint16_t port, PacketIndex packet) override;
 
-  void on_pause_frame(Instant now, std::uint16_t port, PacketIndex index);
+  void on_link_frame(Instant now, std::uint16_t port, PacketIndex index);
+  void on_change(const Change& change);
+  void look_for_storms(Instant now);
+  std::optional<std::uint16_t> way_of(Instant now, const Packet& packet);
   void transmit(Instant now, std::uint16_t port);
   // Marks a packet that finds, or leaves behind, so many bytes.
   void mark(Port& out, Priority priority, std::int64_t bytes, Packet& packet);
   void change_length(Instant now, Port& port, std::int64_t bytes);
   std::optional<Priority> choose(Port& port, Instant now);
+  PacketIndex take_first(Instant now, std::uint16_t port, Priority priority);
   void leave(Instant now, std::uint16_t port, Priority priority);
-  void look_at_buffer(Instant now, std::uint16_t port, Priority priority);
+  // Gives back what waits; returns how many packets that were.
+  std::uint64_t flush(Instant now, std::uint16_t port, Priority priority);
+  // Room at an ingress has changed.
+  void tell(Instant now, std::uint16_t port, Priority priority);
+  void note_reason(Instant now, std::uint16_t ingress, Priority priority);
   void refresh_in_time(std::uint16_t port);
-  void send_pause(Instant now, std::uint16_t port, const PfcMessage& message);
+  void send_link_frame(Instant now, std::uint16_t port, const LinkFrame& frame);
 
-  const SwitchParameters& parameters_;
-  const RoutingTable& routes_;
-  std::uint32_t hash_seed_;
-  Random random_;
+  const SwitchParameters* parameters_;
+  const RoutingTable* routes_;
   using MarkAt = dcqcn::CongestionPointParameters::MarkAt;
   MarkAt marks_at_;
-  SharedBuffer buffer_;
+  PathChoice paths_;
+  IngressBuffer ingress_;
   std::deque<Port> ports_;
+  std::vector<Change> changes_;
+  std::vector<std::uint16_t> live_ways_;
+  std::uint32_t ports_down_ = 0;
+  std::map<XoffReason, XoffCount> xoff_reasons_;
+  std::vector<std::int32_t> crossing_;  // bytes that wait, by ingress x ports + egress
   std::uint64_t unroutable_ = 0;
   std::uint64_t lossless_drops_ = 0;
 };

@@ -26,13 +26,15 @@ Expected<> check(const Topology& topology) {
   return {};
 }
 
-Graph graph_of(const Topology& topology) {
+Graph graph_of(const Topology& topology, const std::vector<bool>& is_down) {
   Graph graph;
   graph.nodes.resize(topology.hosts + topology.switches);
   for (NodeId host = 0; host < topology.hosts; ++host) graph.nodes[host].is_host = true;
-  for (const LinkSpec& link : topology.links) {
-    graph.nodes[link.a].peers.push_back(link.b);
-    graph.nodes[link.b].peers.push_back(link.a);
+  for (std::size_t i = 0; i < topology.links.size(); ++i) {
+    const LinkSpec& link = topology.links[i];
+    const bool leads = is_down.empty() || !is_down[i];
+    graph.nodes[link.a].peers.push_back(leads ? link.b : kNoNode);
+    graph.nodes[link.b].peers.push_back(leads ? link.a : kNoNode);
   }
   return graph;
 }

@@ -15,6 +15,7 @@ struct LinkSpec {
   NodeId b = 0;
   BitRate rate{gigabits_per_second(100)};
   Duration delay = microseconds(1);  // one way
+  Ratio loss;                        // of frames, in each direction
 };
 
 struct Topology {
@@ -29,8 +30,8 @@ struct Topology {
 // host that has not exactly one link, to a switch.
 Expected<> check(const Topology& topology);
 
-// As routing sees it.
-Graph graph_of(const Topology& topology);
+// As routing sees it; links of which `is_down` says so (if it is given) lead nowhere, and keep their ports.
+Graph graph_of(const Topology& topology, const std::vector<bool>& is_down = {});
 
 // Every host on one switch.
 Topology star(std::uint32_t hosts, BitRate rate, Duration delay);

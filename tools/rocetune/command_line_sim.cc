@@ -16,6 +16,8 @@ void add_sim(const Dispatch& dispatch) {
       "The same seed gives the same run. Exit code 1 if a check of the run does not hold.\n\n"
       "  rocetune sim --list\n"
       "  rocetune sim incast-dcqcn\n"
+      "  rocetune sim incast-dcqcn --set flows.0.senders=8 --seeds 5\n"
+      "  rocetune sim incast-dcqcn --sweep switches.kmin=50kB,100kB,200kB --sweep hosts.mtu=1024,4096\n"
       "  rocetune sim my-fabric.toml --seed 7 --json | jq .flows");
   auto command = std::make_shared<SimCommand>();
   CLI::Option* scenario =
@@ -23,7 +25,18 @@ void add_sim(const Dispatch& dispatch) {
           ->type_name("SCENARIO");
   sim->add_flag("--list", command->list, "name the shipped scenarios")->excludes(scenario);
   sim->add_option("--seed", command->seed, "instead of the scenario's own")->type_name("NUMBER");
+  sim->add_option("--seeds", command->seeds, "this many runs, with seeds that follow each other")
+      ->type_name("COUNT")
+      ->check(CLI::Range(1, 10'000));
+  sim->add_option("--set", command->settings, "another value for a key of the scenario; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  sim->add_option("--sweep", command->sweeps,
+                  "a run for each value of a key; several of them: for each combination")
+      ->type_name("KEY=V1,V2")
+      ->allow_extra_args(false);
   sim->add_flag("--json", command->json, "everything as JSON");
+  sim->add_flag("--series", command->series, "what changes over time, in the JSON");
   sim->add_option("--colour", command->colour, "auto, always or never")
       ->type_name("WHEN")
       ->transform(

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "dataplane/base/terminal.h"
 #include "tools/rocetune/command_line.h"
@@ -14,6 +15,11 @@ struct SimCommand {
   std::string scenario;               // a file, or a name below configs/scenarios
   bool list = false;                  // the shipped scenarios instead
   std::optional<std::uint64_t> seed;  // instead of the scenario's
+  std::vector<std::string> settings;  // KEY=VALUE, put over the scenario
+  std::vector<std::string> sweeps;    // KEY=VALUE,VALUE...
+  std::uint32_t seeds = 1;            // each combination with so many, from `seed` on
+  bool series = false;                // what changes over time, in the JSON
+  std::string html;                   // also a page, to this file
   bool json = false;
   ColourChoice colour = ColourChoice::automatic;
 };

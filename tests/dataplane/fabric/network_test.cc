@@ -21,8 +21,8 @@ NetworkOptions lossless_options() {
   out.switches.priority_of = dscp_map(map);
   out.host.priority_of = out.switches.priority_of;
   out.host.controller.kind = ControllerChoice::Kind::off;
-  out.switches.lossless = PrioritySet::of(kRoce);
-  out.switches.lossless_pool.headroom = Bytes(100'000);
+  out.switches.ingress.lossless = PrioritySet::of(kRoce);
+  out.switches.ingress.lossless_pool.headroom = Bytes(100'000);
   return out;
 }
 
@@ -69,7 +69,7 @@ TEST(Network, AFlowTakesItsTimeOnTheWireAndNoMore) {
 TEST(Network, AnIncastOnALosslessNetworkPausesAndLosesNothing) {
   const auto flows = incast(8, 2'000'000);
   NetworkOptions options = lossless_options();
-  options.switches.buffer = Bytes(2'000'000);
+  options.switches.ingress.buffer = Bytes(2'000'000);
   Network network(star(9, k100G, microseconds(1)), options, flows);
   network.run(kLimit);
   expect_all_arrived(network, 16'000'000);
@@ -82,8 +82,8 @@ TEST(Network, AnIncastOnALosslessNetworkPausesAndLosesNothing) {
 TEST(Network, AnIncastWithoutPfcLosesAndGoesBack) {
   const auto flows = incast(8, 500'000);
   NetworkOptions options = lossless_options();
-  options.switches.lossless = {};
-  options.switches.buffer = Bytes(600'000);
+  options.switches.ingress.lossless = {};
+  options.switches.ingress.buffer = Bytes(600'000);
   Network network(star(9, k100G, microseconds(1)), options, flows);
   network.run(Instant(seconds(2)));
   EXPECT_TRUE(network.is_finished());

@@ -47,9 +47,9 @@ NetworkOptions hpcc_options() {
   out.host.framing = Framing::hpcc;
   out.host.echoes_ce = true;
   out.host.ack_timeout = 0;
-  out.switches.buffer = Bytes(32 << 20);
-  out.switches.lossless = PrioritySet::of(kData);
-  out.switches.lossless_pool = {Bytes(4096), Bytes(37'500), -3, Bytes(3072)};
+  out.switches.ingress.buffer = Bytes(32 << 20);
+  out.switches.ingress.lossless = PrioritySet::of(kData);
+  out.switches.ingress.lossless_pool = {Bytes(4096), Bytes(37'500), -3, Bytes(3072)};
   out.switches.marked = PrioritySet::of(kData);
   out.switches.congestion_point.curve = {Bytes(400'000), Bytes(1'600'000), Ratio::from_percent(20)};
   return out;
@@ -95,7 +95,7 @@ double mean_queue_kb(std::uint32_t flows_count, dcqcn::NotificationPointParamete
   options.host.notification = paper.np;
   options.host.notification.mode = mode;
   options.host.echoes_ce = false;
-  options.switches.buffer = Bytes(32 << 20);
+  options.switches.ingress.buffer = Bytes(32 << 20);
   options.switches.congestion_point = paper.cp;
   options.switches.congestion_point.mark_at = dcqcn::CongestionPointParameters::MarkAt::dequeue;
   std::vector<Flow> flows;

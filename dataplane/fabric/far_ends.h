@@ -1,0 +1,53 @@
+// The other end of each port of each node. Ports are numbered as links come.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <string>
+#include <vector>
+
+#include "dataplane/fabric/topology.h"
+
+namespace rocetune::fabric {
+
+struct PortPlace {
+  NodeId node = 0;
+  std::uint16_t port = 0;
+  auto operator<=>(const PortPlace&) const = default;
+};
+
+// A port's queue in one class, or a host's receiver in it (port 0).
+struct ClassPlace {
+  PortPlace at;
+  std::uint8_t priority = 0;
+  auto operator<=>(const ClassPlace&) const = default;
+};
+
+class FarEnds {
+ public:
+  explicit FarEnds(const Topology& topology)
+      : hosts_(topology.hosts), ends_(topology.hosts + topology.switches) {
+    for (const LinkSpec& link : topology.links) {
+      const auto a = static_cast<std::uint16_t>(ends_[link.a].size());
+      const auto b = static_cast<std::uint16_t>(ends_[link.b].size());
+      ends_[link.a].push_back({link.b, b});
+      ends_[link.b].push_back({link.a, a});
+    }
+  }
+  PortPlace of(PortPlace place) const { return ends_[place.node][place.port]; }
+  bool is_host(NodeId node) const { return node < hosts_; }
+  std::uint32_t switch_index(NodeId node) const { return node - hosts_; }
+  std::string name(NodeId node) const {
+    return is_host(node) ? fmt::format("host {}", node) : fmt::format("switch {}", switch_index(node));
+  }
+  // A host has one port, which needs no number.
+  std::string name(PortPlace place) const {
+    return is_host(place.node) ? name(place.node) : fmt::format("{} port {}", name(place.node), place.port);
+  }
+
+ private:
+  NodeId hosts_;
+  std::vector<std::vector<PortPlace>> ends_;
+};
+
+}  // namespace rocetune::fabric

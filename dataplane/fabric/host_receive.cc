@@ -1,0 +1,178 @@
+// What arrives at a host: through the NIC's buffer at the rate the host takes it, then to the engine.
+#include <algorithm>
+
+#include "dataplane/fabric/host_frames.h"
+#include "dataplane/fabric/host_node.h"
+
+namespace rocetune::fabric {
+namespace {
+
+// Another ToS byte, and the header checksum that goes with it (RFC 1624).
+void remark(wire::MutableBytes header, std::uint8_t tos) {
+  const std::uint16_t before = wire::load16(header, kIp);
+  const auto after = static_cast<std::uint16_t>((before & 0xFF00) | tos);
+  std::uint32_t sum = std::uint32_t{static_cast<std::uint16_t>(~wire::load16(header, kIp + 10))} +
+                      static_cast<std::uint16_t>(~before) + after;
+  while (sum >> 16 != 0) sum = (sum & 0xFFFF) + (sum >> 16);
+  wire::store16(header, kIp, after);
+  wire::store16(header, kIp + 10, static_cast<std::uint16_t>(~sum));
+}
+
+}  // namespace
+
+void HostNode::on_arrival(Instant now, std::uint16_t, PacketIndex index) {
+  mutable_digest().add(now, packet(index).wire_bytes);
+  if (packet(index).kind != PacketKind::roce) return on_link_frame(now, index);
+  receive(now, index);
+  take_completions(now);
+  transmit(now);
+}
+
+void HostNode::on_link_frame(Instant now, PacketIndex index) {
+  const PacketKind kind = packet(index).kind;
+  const LinkMessage message = packets().body(index).link;
+  packets().give_back(index);
+  if (kind == PacketKind::credit) {
+    gate_.on_message(now, kind, message);
+    return transmit(now);
+  }
+  effects_.push_back(message.pause);
+  set_timer(now + parameters_.pause_reaction, timer(kEffect));
+}
+
+void HostNode::receive(Instant now, PacketIndex index) {
+  const Priority p = priority_of(packet(index).dscp);
+  const bool is_slow = receive_rate_ > BitRate(0) || !taken_.is_empty();
+  if (!is_slow) {
+    if (parameters_.receiver.buffer.flow_control == FlowControl::credits) {
+      ingress_.release(0, p, packet(index).wire_bytes);
+      tell(now, p);
+    }
+    return deliver(now, index);
+  }
+  if (!ingress_.admit(0, p, packet(index).wire_bytes)) {
+    ++receive_drops_;
+    return packets().give_back(index);
+  }
+  taken_.push(packets(), index);
+  if (!is_taking_) {
+    is_taking_ = true;
+    take_next(now);
+  }
+  tell(now, p);
+}
+
+// The host is done with one frame: the next one takes its time.
+void HostNode::take_next(Instant now) {
+  if (taken_.is_empty()) {
+    is_taking_ = false;
+    return;
+  }
+  const PacketIndex index = taken_.pop(packets());
+  const Priority p = priority_of(packet(index).dscp);
+  const std::uint32_t bytes = packet(index).wire_bytes;
+  const Duration span =
+      receive_rate_ > BitRate(0) ? transmission_time(Bytes(bytes), receive_rate_) : Duration(0);
+  set_timer(now + span, timer(kTake));
+  ingress_.release(0, p, bytes);
+  tell(now, p);
+  deliver(now, index);
+  take_completions(now);
+}
+
+void HostNode::tell(Instant now, Priority p) {
+  if (!ingress_.is_lossless(p)) return;
+  if (prevented_.contains(p)) {
+    if (!ingress_.has_room(0, p)) return;
+    prevented_ = prevented_.without(p);
+  }
+  const auto frame = ingress_.tell(now, 0, p);
+  if (!frame) return;
+  if (frame->is_xoff(p)) {
+    ++xoffs_[index_of(p)];
+    holding_since_[index_of(p)] = now;
+    const Duration limit = parameters_.receiver.storm_prevention;
+    const Instant check = now + limit;
+    if (limit < Duration::max() && check < storm_check_) {
+      storm_check_ = check;
+      set_timer(check, timer(kStorm));
+    }
+  }
+  send_link_frame(now, *frame);
+  refresh_in_time();
+}
+
+// A class that has been held for too long is let go; what then finds no room is dropped.
+void HostNode::on_storm(Instant now) {
+  storm_check_ = Instant::never();
+  const Duration limit = parameters_.receiver.storm_prevention;
+  for (int i = 0; i < Priority::kCount; ++i) {
+    const Priority p(i);
+    if (!ingress_.is_holding(0, p)) continue;
+    const Instant due = holding_since_[index_of(p)] + limit;
+    if (due > now) {
+      storm_check_ = std::min(storm_check_, due);
+      continue;
+    }
+    prevented_ = prevented_.with(p);
+    ++storms_prevented_;
+    if (const auto frame = ingress_.let_go(now, 0, p)) send_link_frame(now, *frame);
+  }
+  if (storm_check_ != Instant::never()) set_timer(storm_check_, timer(kStorm));
+}
+
+void HostNode::refresh_in_time() {
+  if (ingress_.next_timer(0) >= refresh_) return;
+  refresh_ = ingress_.next_timer(0);
+  set_timer(refresh_, timer(kRefresh));
+}
+
+void HostNode::send_link_frame(Instant now, const LinkFrame& frame) {
+  if (!is_up(0)) return;
+  const PacketIndex index = packets().take();
+  Packet& packet = this->packet(index);
+  packet.kind = frame.kind;
+  packet.wire_bytes = frame.wire_bytes();
+  packets().body(index).link = frame.message;
+  control_.push(packets(), index);
+  transmit(now);
+}
+
+void HostNode::deliver(Instant now, PacketIndex index) {
+  const Packet& packet = this->packet(index);
+  PacketBody& body = packets().body(index);
+  Ecn ecn = packet.ecn;
+  if (parameters_.echoes_ce) {
+    if (packet.ce_echo) echo_arrived(now, body);
+    if (ecn == Ecn::ce) {
+      const auto echo = std::ranges::find(echoes_, destination_of(body), &Echo::ours);
+      if (echo != echoes_.end()) echo->ce_seen = true;
+      ecn = Ecn::ect0;  // its notification point stays silent
+    }
+  }
+  const wire::MutableBytes header(body.header);
+  remark(header, TosByte(packet.dscp, ecn).wire());
+  engine::ReceivedFrame frame;
+  // Without payload the ICRC follows at once; nobody looks at its value here.
+  frame.bytes = header.first(body.header_size + (body.has_payload ? 0 : wire::kIcrcSize));
+  if (body.has_payload) frame.content = &body.content;
+  endpoint_.on_frames(now, {&frame, 1});
+  packets().give_back(index);
+}
+
+// An ACK that reports a mark is a CNP to the queue pair that it is for.
+void HostNode::echo_arrived(Instant now, const PacketBody& body) {
+  std::array<std::byte, 128> bytes;
+  const wire::PathHeaders path(
+      {.source = address_of(id_of(wire::load32(body.header, kIp + 12))), .destination = address_of(id())});
+  const std::size_t size = wire::emit_cnp(path, destination_of(body), bytes);
+  const engine::ReceivedFrame frame{wire::ConstBytes(bytes).first(size)};
+  endpoint_.on_frames(now, {&frame, 1});
+}
+
+void HostNode::plan_receive_rate(Instant at, BitRate rate) {
+  planned_rates_.push_back(rate);
+  set_timer(at, timer(kRate, planned_rates_.size() - 1));
+}
+
+}  // namespace rocetune::fabric

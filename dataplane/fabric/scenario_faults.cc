@@ -1,0 +1,194 @@
+// Single switches and hosts that are not like the others, and what happens in the course of a run.
+#include <algorithm>
+#include <charconv>
+
+#include "dataplane/fabric/scenario_parts.h"
+
+namespace rocetune::fabric {
+namespace {
+
+enum class Happening : std::uint8_t { link_down, link_up, link_rate, link_loss, receive_rate, classes };
+
+}  // namespace
+}  // namespace rocetune::fabric
+
+namespace rocetune {
+ROCETUNE_ENUM(fabric::Happening, P{E::link_down, "link_down"}, P{E::link_up, "link_up"},
+              P{E::link_rate, "link_rate"}, P{E::link_loss, "link_loss"}, P{E::receive_rate, "receive_rate"},
+              P{E::classes, "classes"});
+}  // namespace rocetune
+
+namespace rocetune::fabric {
+namespace {
+
+// "host 3", "switch 0".
+std::optional<NodeId> node_named(std::string_view text, const Topology& topology) {
+  const auto number = [&](std::string_view prefix, std::uint32_t count) -> std::optional<std::uint32_t> {
+    if (!text.starts_with(prefix)) return std::nullopt;
+    const std::string_view digits = text.substr(prefix.size());
+    std::uint32_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc() || end != digits.data() + digits.size() || value >= count) return std::nullopt;
+    return value;
+  };
+  if (const auto host = number("host ", topology.hosts)) return *host;
+  if (const auto index = number("switch ", topology.switches)) return topology.switch_id(*index);
+  return std::nullopt;
+}
+
+// link = ["switch 0", "switch 4"]: the first one between them, or the `parallel`-th.
+std::optional<std::size_t> read_link(TableReader& t, const Topology& topology) {
+  std::vector<std::string> names;
+  std::uint32_t parallel = 0;
+  t.optional("parallel", parallel);
+  if (!t.required("link", names)) return std::nullopt;
+  std::vector<NodeId> ends;
+  for (const std::string& name : names) {
+    const auto node = node_named(name, topology);
+    if (!node) {
+      t.reject("link", fmt::format("\"host N\" with N below {} and \"switch N\" with N below {}",
+                                   topology.hosts, topology.switches));
+      return std::nullopt;
+    }
+    ends.push_back(*node);
+  }
+  if (ends.size() == 2) {
+    for (std::size_t i = 0; i < topology.links.size(); ++i) {
+      const LinkSpec& link = topology.links[i];
+      const bool joins = (link.a == ends[0] && link.b == ends[1]) || (link.a == ends[1] && link.b == ends[0]);
+      if (joins && parallel-- == 0) return i;
+    }
+  }
+  t.reject("link", "two neighbours, such as [\"host 0\", \"switch 0\"]");
+  return std::nullopt;
+}
+
+void set_entry(DscpMap& map, const std::pair<Dscp, Priority>& entry) {
+  map[static_cast<std::size_t>(entry.first.value())] = entry.second;
+}
+
+}  // namespace
+
+OwnClasses read_own_classes(TableReader& t) {
+  OwnClasses out;
+  std::map<std::string, Priority> entries;
+  if (t.optional("priority_of_dscp", entries)) {
+    for (const auto& [text, priority] : entries) {
+      if (const auto dscp = parse_dscp(text)) {
+        out.priority_of.emplace_back(*dscp, priority);
+      } else {
+        t.reject("priority_of_dscp", "DSCPs as keys: " + dscp.error().allowed);
+      }
+    }
+  }
+  t.optional("ports", out.ports);
+  PrioritySet set;
+  if (t.optional("lossless", set)) out.lossless = set;
+  if (t.optional("marked", set)) out.marked = set;
+  return out;
+}
+
+void OwnClasses::apply(SwitchParameters& parameters) const {
+  for (const auto& entry : priority_of) {
+    if (ports.empty()) set_entry(parameters.priority_of, entry);
+    for (const std::uint16_t port : ports) {
+      DscpMap& map = parameters.priority_of_port.try_emplace(port, parameters.priority_of).first->second;
+      set_entry(map, entry);
+    }
+  }
+  if (lossless) parameters.ingress.lossless = *lossless;
+  if (marked) parameters.marked = *marked;
+}
+
+void OwnParts::read_switches(TableReader& t, const Topology& topology) {
+  OwnSwitch own;
+  if (topology.switches == 0) return t.ignore("switches");
+  t.required("switches", own.switches, each(between(0U, topology.switches - 1)));
+  own.classes = read_own_classes(t);
+  switches_.push_back(std::move(own));
+}
+
+void OwnParts::read_hosts(TableReader& t, const Topology& topology) {
+  OwnHost own;
+  if (topology.hosts == 0) return t.ignore("hosts");
+  t.required("hosts", own.hosts, each(between(0U, topology.hosts - 1)));
+  BitRate rate;
+  if (t.optional("receive_rate", rate, a_rate())) own.receive_rate = rate;
+  Duration limit;
+  if (t.optional("storm_prevention", limit, between(nanoseconds(1), seconds(3600))))
+    own.storm_prevention = limit;
+  ControllerChoice::Kind kind{};
+  if (t.optional_text("controller", kind, parse_controller_kind)) own.controller = kind;
+  hosts_.push_back(std::move(own));
+}
+
+void OwnParts::read_event(TableReader& t, const Scenario& scenario) {
+  const Topology& topology = scenario.topology;
+  Event event;
+  Fault& fault = event.fault;
+  Duration at;
+  Happening what{};
+  t.required("at", at, between(Duration(0), scenario.limit));
+  if (!t.required("what", what)) return;
+  fault.at = Instant(at);
+  if (what != Happening::receive_rate && what != Happening::classes) {
+    const auto link = read_link(t, topology);
+    if (!link) return;
+    fault.link = *link;
+  }
+  switch (what) {
+    case Happening::link_down:
+      fault.kind = Fault::Kind::link_down;
+      break;
+    case Happening::link_up:
+      fault.kind = Fault::Kind::link_up;
+      break;
+    case Happening::link_rate:
+      fault.kind = Fault::Kind::link_rate;
+      if (!t.required("rate", fault.rate, a_rate())) return;
+      break;
+    case Happening::link_loss:
+      fault.kind = Fault::Kind::link_loss;
+      if (!t.required("loss", fault.loss, between(Ratio(0), Ratio::one()))) return;
+      break;
+    case Happening::receive_rate:
+      fault.kind = Fault::Kind::receive_rate;
+      if (topology.hosts == 0 || !t.required("host", fault.host, between(0U, topology.hosts - 1))) return;
+      t.optional("rate", fault.rate, a_rate());
+      break;
+    case Happening::classes:
+      fault.kind = Fault::Kind::switch_classes;
+      if (topology.switches == 0 ||
+          !t.required("switch", fault.switch_index, between(0U, topology.switches - 1)))
+        return;
+      event.classes = read_own_classes(t);
+      break;
+  }
+  events_.push_back(std::move(event));
+}
+
+void OwnParts::apply(NetworkOptions& options) const {
+  for (const OwnSwitch& own : switches_) {
+    for (const std::uint32_t index : own.switches)
+      own.classes.apply(options.own_switch.try_emplace(index, options.switches).first->second);
+  }
+  for (const OwnHost& own : hosts_) {
+    for (const NodeId id : own.hosts) {
+      HostParameters& host = options.own_host.try_emplace(id, options.host).first->second;
+      if (own.receive_rate) host.receiver.rate = *own.receive_rate;
+      if (own.storm_prevention) host.receiver.storm_prevention = *own.storm_prevention;
+      if (own.controller) host.controller.kind = *own.controller;
+    }
+  }
+  for (const Event& event : events_) {
+    Fault fault = event.fault;
+    if (event.classes) {
+      const auto own = options.own_switch.find(fault.switch_index);
+      fault.classes = own == options.own_switch.end() ? options.switches : own->second;
+      event.classes->apply(fault.classes);
+    }
+    options.faults.push_back(std::move(fault));
+  }
+}
+
+}  // namespace rocetune::fabric

@@ -1,0 +1,129 @@
+#include "dataplane/fabric/sweep.h"
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+namespace rocetune::fabric {
+namespace {
+
+// Cuts at commas that stand in no bracket and no quotes.
+std::vector<std::string> values_of(std::string_view text) {
+  std::vector<std::string> out(1);
+  int depth = 0;
+  char quote = 0;
+  for (const char c : text) {
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '[' || c == '{') {
+      ++depth;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    } else if (c == ',' && depth <= 0) {
+      out.emplace_back();
+      continue;
+    }
+    out.back() += c;
+  }
+  return out;
+}
+
+// Every combination of the axes' values.
+std::vector<std::vector<TomlSetting>> combinations(const std::vector<SweepAxis>& axes) {
+  std::vector<std::vector<TomlSetting>> out{{}};
+  for (const SweepAxis& axis : axes) {
+    std::vector<std::vector<TomlSetting>> longer;
+    for (const auto& before : out) {
+      for (const std::string& value : axis.values) {
+        longer.push_back(before);
+        longer.back().push_back({axis.key, value});
+      }
+    }
+    out = std::move(longer);
+  }
+  return out;
+}
+
+struct Task {
+  std::vector<TomlSetting> settings;
+  Scenario scenario;
+  std::optional<RunResult> result;
+  double progress = 0;
+};
+
+// Takes tasks one after another until none is left.
+class Workers {
+ public:
+  Workers(std::vector<Task>& tasks, std::size_t samples, const std::function<void(double)>& on_progress)
+      : tasks_(tasks), samples_(samples), on_progress_(on_progress) {}
+
+  void work() {
+    for (std::size_t i = next_++; i < tasks_.size(); i = next_++) {
+      RunOptions options{.samples = samples_};
+      if (on_progress_) options.on_progress = [&, i](double share) { tell(i, share); };
+      tasks_[i].result = run(tasks_[i].scenario, options);
+      if (on_progress_) tell(i, 1);
+    }
+  }
+
+ private:
+  void tell(std::size_t task, double share) {
+    const std::lock_guard guard(mutex_);
+    sum_ += share - tasks_[task].progress;
+    tasks_[task].progress = share;
+    on_progress_(sum_ / static_cast<double>(tasks_.size()));
+  }
+  std::vector<Task>& tasks_;
+  std::size_t samples_;
+  const std::function<void(double)>& on_progress_;
+  std::atomic<std::size_t> next_ = 0;
+  std::mutex mutex_;
+  double sum_ = 0;
+};
+
+}  // namespace
+
+Expected<SweepAxis> sweep_axis(std::string_view text, const std::string& flag) {
+  const auto setting = toml_setting(text, flag);
+  if (!setting)
+    return fail(ErrorKind::bad_input,
+                "{}: found {}, allowed: KEY=VALUE,VALUE..., such as hosts.mtu=1024,4096", flag, text);
+  return SweepAxis{setting->key, values_of(setting->value)};
+}
+
+Expected<std::vector<Variation>> sweep(std::string_view text, const std::string& file, const SweepPlan& plan,
+                                       std::size_t threads, const std::function<void(double)>& on_progress) {
+  std::size_t runs = plan.seeds;
+  for (const SweepAxis& axis : plan.axes) {
+    runs *= axis.values.size();
+    if (runs > kMostRuns)
+      return fail(ErrorKind::bad_input, "found {} runs or more, allowed: at most {} of all values and seeds",
+                  runs, kMostRuns);
+  }
+  std::vector<Task> tasks;
+  for (const std::vector<TomlSetting>& own : combinations(plan.axes)) {
+    std::vector<TomlSetting> settings = plan.settings;
+    settings.insert(settings.end(), own.begin(), own.end());
+    auto scenario = scenario_from_toml(text, file, settings);
+    if (!scenario) return tl::unexpected(scenario.error());
+    const std::uint64_t first = plan.first_seed.value_or(scenario->seed);
+    for (std::uint32_t i = 0; i < plan.seeds; ++i) {
+      Task& task = tasks.emplace_back(Task{.settings = own, .scenario = *scenario});
+      task.scenario.seed = task.scenario.options.seed = first + i;
+    }
+  }
+  Workers workers(tasks, plan.samples, on_progress);
+  std::vector<std::jthread> others;
+  for (std::size_t i = 1; i < std::min(threads, tasks.size()); ++i)
+    others.emplace_back([&] { workers.work(); });
+  workers.work();
+  others.clear();  // joins
+  std::vector<Variation> out;
+  out.reserve(tasks.size());
+  for (Task& task : tasks) out.push_back({std::move(task.settings), std::move(*task.result)});
+  return out;
+}
+
+}  // namespace rocetune::fabric
