@@ -1,0 +1,139 @@
+#include "dataplane/fabric/sweep.h"
+
+#include "dataplane/fabric/deadlock_finder.h"
+#include "tests/dataplane/fabric/fabric_scenes.h"
+
+namespace rocetune::fabric {
+namespace {
+
+const std::string kIncast = R"(
+name = "incast"
+seed = 4
+[topology]
+shape = "star"
+hosts = 5
+[switches]
+buffer = "4MiB"
+lossless = [3]
+headroom = "60kB"
+kmin = "50kB"
+kmax = "200kB"
+pmax = "10%"
+[[flows]]
+pattern = "incast"
+senders = 4
+bytes = "1MB"
+)";
+
+TEST(SweepAxis, CutsAtCommasOutsideBrackets) {
+  const auto axis = sweep_axis("a.b=[1,2],[3],\"x,y\"", "--sweep").value();
+  EXPECT_EQ(axis.key, "a.b");
+  EXPECT_EQ(axis.values, (std::vector<std::string>{"[1,2]", "[3]", "\"x,y\""}));
+  EXPECT_FALSE(sweep_axis("nothing", "--sweep"));
+  EXPECT_FALSE(sweep_axis("=1", "--sweep"));
+}
+
+TEST(Sweep, RunsEveryCombinationWithEverySeedInOrder) {
+  const SweepPlan plan{.axes = {{"hosts.mtu", {"1024", "4096"}}, {"hosts.controller", {"off", "dcqcn"}}},
+                       .seeds = 2};
+  const auto runs = sweep(kIncast, "x.toml", plan, 2, {}).value();
+  ASSERT_EQ(runs.size(), 8u);
+  EXPECT_EQ(runs[2].settings,
+            (std::vector<TomlSetting>{{"hosts.mtu", "1024"}, {"hosts.controller", "dcqcn"}}));
+  EXPECT_EQ(runs[0].result.seed, 4u);
+  EXPECT_EQ(runs[1].result.seed, 5u);
+  EXPECT_GT(runs[0].result.packet_hops, runs[4].result.packet_hops);  // smaller frames
+  EXPECT_EQ(runs[0].result.ce_marked > 0, true);
+}
+
+TEST(Sweep, SeveralThreadsChangeNothing) {
+  const SweepPlan plan{.axes = {{"hosts.mtu", {"1024", "2048", "4096"}}}, .seeds = 2};
+  const auto one = sweep(kIncast, "x.toml", plan, 1, {}).value();
+  const auto three = sweep(kIncast, "x.toml", plan, 3, {}).value();
+  ASSERT_EQ(one.size(), three.size());
+  for (std::size_t i = 0; i < one.size(); ++i)
+    EXPECT_EQ(one[i].result.event_log_sha256, three[i].result.event_log_sha256) << i;
+}
+
+TEST(Sweep, TellsHowFarItIs) {
+  double last = 0;
+  const auto runs = sweep(kIncast, "x.toml", {.seeds = 3}, 2, [&](double share) {
+    EXPECT_GE(share, last - 1e-9);
+    last = share;
+  });
+  ASSERT_TRUE(runs);
+  EXPECT_NEAR(last, 1, 1e-9);
+}
+
+TEST(Sweep, AWrongValueIsRefusedBeforeAnythingRuns) {
+  const auto wrong = sweep(kIncast, "x.toml", {.axes = {{"hosts.mtu", {"1024", "1500"}}}}, 1, {});
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().text().find("1500"), std::string::npos);
+  const auto many =
+      sweep(kIncast, "x.toml", {.axes = {{"seed", std::vector<std::string>(200, "1")}}, .seeds = 100}, 1, {});
+  ASSERT_FALSE(many);
+  EXPECT_NE(many.error().text().find("at most 10000"), std::string::npos);
+}
+
+TEST(Series, AddsUpToTheWhole) {
+  const RunResult r = result_of(kIncast, {}, {.samples = 50});
+  ASSERT_TRUE(r.series);
+  const TimeSeries& s = *r.series;
+  EXPECT_GE(s.goodput_gbps.size(), 50u);
+  EXPECT_LE(s.goodput_gbps.size(), 100u);
+  double bytes = 0;
+  for (const double gbps : s.goodput_gbps) bytes += gbps * 1e9 / 8 * s.step_us / 1e6;
+  EXPECT_LE(bytes, 4e6 + 1);
+  EXPECT_GT(bytes, 4e6 * 0.95);  // what came after the last whole step is not in it
+  ASSERT_FALSE(s.ports.empty());
+  EXPECT_EQ(s.ports[0].name, "switch 0 port 4");
+  EXPECT_EQ(s.ports[0].queue_bytes.size(), s.goodput_gbps.size());
+  // Looking changes nothing.
+  EXPECT_EQ(r.event_log_sha256, result_of(kIncast).event_log_sha256);
+}
+
+// Five switches in a ring: all packets go two on, each queue of the ring waits for the next one.
+TEST(Deadlock, ARingThatFillsIsFoundAndNamed) {
+  const std::string text = R"(
+name = "ring"
+limit = "20ms"
+[topology]
+shape = "torus"
+dims = [5]
+hosts_per_switch = 2
+[hosts]
+controller = "off"
+[switches]
+buffer = "1MiB"
+lossless = [3]
+headroom = "60kB"
+alpha_exponent = -4
+[[flows]]
+pattern = "permutation"
+shift = 4
+bytes = "4MB"
+)";
+  const RunResult r = result_of(text);
+  ASSERT_TRUE(r.deadlock);
+  EXPECT_EQ(r.deadlock->cycle.size(), 5u);
+  EXPECT_EQ(r.deadlock->priority, 3);
+  EXPECT_LT(r.virtual_s, 0.02);  // nothing more would have happened
+  EXPECT_LT(r.flows.finished, r.flows.count);
+  // A watchdog breaks it, at the price of drops.
+  const RunResult watched = result_of(text, {{"switches.watchdog.detection", "200us"},
+                                             {"switches.watchdog.restoration", "200us"},
+                                             {"hosts.ack_timeout", "8"},
+                                             {"limit", "1s"}});
+  EXPECT_GT(watched.watchdog_drops, 0u);
+  EXPECT_EQ(watched.flows.finished, watched.flows.count);
+}
+
+TEST(Deadlock, CongestionAloneIsNone) {
+  const RunResult r = result_of(
+      kIncast, {{"hosts.controller", "off"}, {"switches.buffer", "2MiB"}, {"flows.0.bytes", "20MB"}});
+  EXPECT_GT(r.pause_frames, 0u);
+  EXPECT_FALSE(r.deadlock);
+}
+
+}  // namespace
+}  // namespace rocetune::fabric
