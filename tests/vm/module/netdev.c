@@ -253,9 +253,13 @@ void tn_link_bounce(struct tn_dev *nic)
 			 msecs_to_jiffies(nic->bounce_ms));
 }
 
-/* The cable: plugging it in also ends a bounce that stayed down. */
+/* The cable: plugging it in also ends a bounce, be it one that is to stay down
+ * and whose end is still to come. May sleep.
+ */
 void tn_link_set(struct tn_dev *nic, bool up)
 {
+	if (up)
+		cancel_delayed_work_sync(&nic->bounce_work);
 	spin_lock_bh(&nic->link_lock);
 	nic->link_admin = up;
 	if (up)
