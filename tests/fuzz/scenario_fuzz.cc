@@ -4,7 +4,13 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "dataplane/fabric/scenario.h"
+#include "tests/dataplane/fabric/golden_run.h"
+
+// The fuzzers are what another compiler builds: here, too, the golden run is the golden run.
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  if (rocetune::fabric::golden_run().event_log_sha256 != rocetune::fabric::kGoldenSha256) std::abort();
+  return 0;
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rocetune;
@@ -17,7 +23,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const fabric::Flow& flow : scenario->flows) {
     if (flow.window > 256) return 0;
   }
-  fabric::Network network(scenario->topology, scenario->options, scenario->flows);
+  std::size_t ranks = 0;
+  for (const fabric::Job& job : scenario->jobs) {
+    ranks += job.hosts.size();
+    if (job.instances() > 64 || job.window > 64) return 0;
+  }
+  if (ranks > 64) return 0;
+  fabric::Network network(scenario->topology, scenario->options, scenario->flows, scenario->jobs);
   network.run(Instant(microseconds(20)));
   return 0;
 }

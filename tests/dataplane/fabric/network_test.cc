@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "tests/dataplane/fabric/golden_run.h"
+
 namespace rocetune::fabric {
 namespace {
 
@@ -127,6 +129,15 @@ TEST(Network, TheSameSeedGivesTheSameHistory) {
   };
   EXPECT_EQ(history(1), history(1));
   EXPECT_NE(history(1), history(2));
+}
+
+TEST(Network, TheGoldenRunIsTheSameEverywhere) {
+  const RunResult r = golden_run();
+  EXPECT_EQ(r.event_log_sha256, kGoldenSha256);
+  EXPECT_FALSE(r.reached_limit);
+  EXPECT_GT(r.lost_frames, 0u);
+  EXPECT_GT(r.ce_marked, 0u);
+  EXPECT_GT(r.pause_frames, 0u);
 }
 
 TEST(Network, APermutationOverThreeTiersFinishes) {
