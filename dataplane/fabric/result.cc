@@ -208,6 +208,7 @@ class Run {
     add_sums(out);
     out.pause_tree = pause_tree(network_, far_ends_, end_);
     out.deadlock = deadlock_;
+    out.theory = theory_of(scenario_);
     if (series_) out.series = series_->result();
     check(out, totals, scenario_, network_.is_finished());
     return out;
@@ -289,6 +290,10 @@ std::string json_of(const RunResult& r, const Resources& resources) {
   to_json(out, r.ports);
   out.key("checkers");
   to_json(out, r.checkers);
+  if (r.theory) {
+    out.key("theory");
+    to_json(out, *r.theory);
+  }
   if (r.series) {
     out.key("series");
     to_json(out, *r.series);

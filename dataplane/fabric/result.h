@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dataplane/base/reflect_json.h"
-#include "dataplane/fabric/scenario.h"
+#include "dataplane/fabric/theory.h"
 
 namespace rocetune::fabric {
 
@@ -222,6 +222,7 @@ struct RunResult {
   std::vector<PauseCause> pause_tree;
   std::optional<Deadlock> deadlock;
   std::optional<TimeSeries> series;  // if asked for
+  std::optional<Theory> theory;      // where a model says what to expect
   std::vector<CheckerResult> checkers;
   bool is_right() const {
     return std::ranges::all_of(checkers, [](const CheckerResult& c) { return c.holds; });

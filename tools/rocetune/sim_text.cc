@@ -95,6 +95,14 @@ std::string jobs_text(const std::vector<fabric::JobResult>& jobs, const TextTabl
   return out;
 }
 
+std::string theory_text(const fabric::Theory& theory) {
+  std::string out = fmt::format("  theory      {} equal flows: {}", theory.flows, theory.says);
+  if (theory.queue_bytes) out += fmt::format("; {:.1f} kB", static_cast<double>(*theory.queue_bytes) / 1e3);
+  if (theory.phase_margin_degrees)
+    out += fmt::format(", phase margin {:.1f} degrees", *theory.phase_margin_degrees);
+  return out + " (fluid model)\n";
+}
+
 // What was lost, and where; nothing if nothing was.
 std::string losses_text(const fabric::RunResult& r) {
   const std::pair<std::uint64_t, std::string_view> losses[] = {
@@ -147,6 +155,7 @@ std::string run_text(const std::string& description, const fabric::RunResult& r,
   out += jobs_text(r.jobs, look);
   out += fmt::format("  congestion  {} packets marked CE, {} CNPs sent, {} handled; {} pause frames\n",
                      r.ce_marked, r.cnps_sent, r.cnps_handled, r.pause_frames);
+  if (r.theory) out += theory_text(*r.theory);
   out += losses_text(r);
   out += pauses_text(r, look.coloured) + "\n";
   out += ports_text(r.ports, look) + "\n";
@@ -223,8 +232,10 @@ std::string sweep_text(std::span<const fabric::Variation> variations, const Text
     using R = fabric::RunResult;
     using Value = std::optional<double>;
     row.emplace_back(figure_text(figure(runs, [](const R& r) { return Value(r.goodput_gbps); }), 2));
-    row.emplace_back(figure_text(figure(runs, [](const R& r) { return fct(r, &fabric::FctSummary::mean); }), 1));
-    row.emplace_back(figure_text(figure(runs, [](const R& r) { return fct(r, &fabric::FctSummary::p99); }), 1));
+    row.emplace_back(
+        figure_text(figure(runs, [](const R& r) { return fct(r, &fabric::FctSummary::mean); }), 1));
+    row.emplace_back(
+        figure_text(figure(runs, [](const R& r) { return fct(r, &fabric::FctSummary::p99); }), 1));
     row.emplace_back(figure_text(figure(runs, iteration), 1));
     const auto count = [&](std::uint64_t fabric::RunResult::*member) {
       return figure_text(figure(runs, [&](const R& r) { return Value(static_cast<double>(r.*member)); }), 0);

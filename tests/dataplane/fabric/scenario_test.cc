@@ -110,5 +110,20 @@ TEST(Result, AFlowThatIsNotFinishedHasNoCompletionTime) {
   EXPECT_FALSE(result.flows.fct_us);
 }
 
+// The fluid model speaks where its equations hold, and only there.
+TEST(Theory, NamesTheQueueOfTheFixedPoint) {
+  const auto file = ConfigFiles().read("scenarios/reference/fixedpoint-2.toml").value();
+  const auto theory = theory_of(scenario_from_toml(file.text, file.name).value());
+  ASSERT_TRUE(theory);
+  EXPECT_EQ(theory->flows, 2u);
+  EXPECT_NEAR(static_cast<double>(theory->queue_bytes.value()), 20.2e3, 0.02 * 20.2e3);
+  EXPECT_GT(theory->phase_margin_degrees.value(), 0);
+  // With mlx5's sets a cut does not move the target: other equations.
+  EXPECT_FALSE(theory_of(scenario_from_toml(kSmall, "x.toml").value()));
+  const auto far =
+      scenario_from_toml(file.text, file.name, {{"topology.delay", "21us"}, {"flows.0.senders", "2"}});
+  EXPECT_LT(theory_of(far.value())->phase_margin_degrees.value(), theory->phase_margin_degrees.value());
+}
+
 }  // namespace
 }  // namespace rocetune::fabric
