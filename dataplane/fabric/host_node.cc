@@ -40,9 +40,9 @@ std::uint32_t hash_of(wire::ConstBytes header) {
 
 }  // namespace
 
-HostNode::HostNode(NodeId id, Shared& shared, const HostParameters& parameters, BitRate line_rate,
+HostNode::HostNode(NodeId id, Lane& lane, const HostParameters& parameters, BitRate line_rate,
                    std::uint64_t seed, const Capacity& capacity)
-    : Node(id, shared, seed),
+    : Node(id, lane, seed),
       parameters_(parameters),
       memory_(std::max(capacity.regions, 1U), id),
       endpoint_(options_of(parameters, line_rate, capacity), memory_),

@@ -73,7 +73,7 @@ class HostNode final : public Node {
     std::uint32_t send_requests = 0;
     std::uint32_t receive_requests = 0;
   };
-  HostNode(NodeId id, Shared& shared, const HostParameters& parameters, BitRate line_rate, std::uint64_t seed,
+  HostNode(NodeId id, Lane& lane, const HostParameters& parameters, BitRate line_rate, std::uint64_t seed,
            const Capacity& capacity);
 
   static wire::IpAddress address_of(NodeId id) { return wire::IpAddress::v4(0x0A000000U + id); }

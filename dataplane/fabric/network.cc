@@ -47,7 +47,7 @@ Network::Network(const Topology& topology, const NetworkOptions& options, std::s
                  std::span<const Job> jobs)
     : options_(options), jobs_(jobs.begin(), jobs.end()) {
   routes_.push_back(std::make_unique<Routes>(graph_of(topology)));
-  shared_.next.assign(topology.hosts + topology.switches, Instant::never());
+  share_out(topology);
   std::vector<Exchanges> exchanges;
   for (const Job& job : jobs_) exchanges.push_back(exchanges_of(job));
   build_nodes(topology, capacities(topology.hosts, flows, exchanges));
@@ -55,6 +55,37 @@ Network::Network(const Topology& topology, const NetworkOptions& options, std::s
   for (Node* node : nodes_) node->start();
   plan_faults(topology);
   add_traffic(flows, exchanges);
+  for (const Node* node : nodes_) {
+    next_.push_back(node->next());
+    Lane& lane = lanes_[lane_of_[node->id()]];
+    lane.next = std::min(lane.next, node->next());
+  }
+}
+
+// A switch and its hosts stay together, and each lane has about as many ends of links as the others.
+void Network::share_out(const Topology& topology) {
+  const std::size_t lanes = std::clamp<std::size_t>(options_.threads, 1, std::max(1U, topology.switches));
+  for (std::size_t i = 0; i < lanes; ++i) lanes_.emplace_back(pages_, lanes);
+  nodes_of_.resize(lanes);
+  std::vector<std::size_t> weight(topology.switches);
+  for (const LinkSpec& link : topology.links) {
+    for (const auto& [end, other] : {std::pair(link.a, link.b), std::pair(link.b, link.a)}) {
+      if (!topology.is_host(end)) weight[end - topology.hosts] += topology.is_host(other) ? 2 : 1;
+    }
+  }
+  std::size_t all = 0;
+  for (const std::size_t w : weight) all += w;
+  lane_of_.assign(topology.hosts + topology.switches, 0);
+  std::size_t sum = 0;
+  for (std::uint32_t i = 0; i < topology.switches; ++i) {
+    lane_of_[topology.switch_id(i)] = std::min(sum * lanes / std::max<std::size_t>(all, 1), lanes - 1);
+    sum += weight[i];
+  }
+  for (const LinkSpec& link : topology.links) {
+    if (topology.is_host(link.a)) lane_of_[link.a] = lane_of_[link.b];
+    if (topology.is_host(link.b)) lane_of_[link.b] = lane_of_[link.a];
+  }
+  if (lanes > 1) crew_ = std::make_unique<Crew>(lanes - 1);
 }
 
 void Network::build_nodes(const Topology& topology, const std::vector<HostNode::Capacity>& capacities) {
@@ -66,7 +97,7 @@ void Network::build_nodes(const Topology& topology, const std::vector<HostNode::
   }
   for (NodeId id = 0; id < topology.hosts; ++id) {
     const auto own = options_.own_host.find(id);
-    hosts_.push_back(std::make_unique<HostNode>(id, shared_,
+    hosts_.push_back(std::make_unique<HostNode>(id, lanes_[lane_of_[id]],
                                                 own == options_.own_host.end() ? options_.host : own->second,
                                                 rate_of_host[id], options_.seed, capacities[id]));
     nodes_.push_back(hosts_.back().get());
@@ -75,20 +106,25 @@ void Network::build_nodes(const Topology& topology, const std::vector<HostNode::
     const NodeId id = topology.switch_id(i);
     const auto own = options_.own_switch.find(i);
     switches_.push_back(std::make_unique<SwitchNode>(
-        id, shared_, own == options_.own_switch.end() ? options_.switches : own->second,
+        id, lanes_[lane_of_[id]], own == options_.own_switch.end() ? options_.switches : own->second,
         routes_.front()->of(id), options_.seed));
     nodes_.push_back(switches_.back().get());
   }
+  for (Node* node : nodes_) nodes_of_[lane_of_[node->id()]].push_back(node);
 }
 
 void Network::add_links(const Topology& topology) {
   for (const LinkSpec& link : topology.links) {
-    pipes_.push_back(std::make_unique<Pipe>(link.delay, link.loss));
+    Node& a = *nodes_[link.a];
+    Node& b = *nodes_[link.b];
+    pipes_.push_back(
+        std::make_unique<Pipe>(link.delay, link.loss, b.id(), static_cast<std::uint16_t>(b.ports())));
     Pipe& there = *pipes_.back();
-    pipes_.push_back(std::make_unique<Pipe>(link.delay, link.loss));
+    pipes_.push_back(
+        std::make_unique<Pipe>(link.delay, link.loss, a.id(), static_cast<std::uint16_t>(a.ports())));
     Pipe& back = *pipes_.back();
-    nodes_[link.a]->add_port(back, there, link.b, link.rate);
-    nodes_[link.b]->add_port(there, back, link.a, link.rate);
+    a.add_port(back, there, lane_of_[b.id()], link.rate);
+    b.add_port(there, back, lane_of_[a.id()], link.rate);
   }
 }
 
@@ -102,8 +138,6 @@ void Network::plan_faults(const Topology& topology) {
     const LinkChange change{.at = fault.at, .kind = kind, .rate = fault.rate, .loss = fault.loss};
     nodes_[link.a]->plan(ends[fault.link].first, change);
     nodes_[link.b]->plan(ends[fault.link].second, change);
-    wake(link.a, fault.at);
-    wake(link.b, fault.at);
   };
   for (const Fault& fault : options_.faults) {
     switch (fault.kind) {
@@ -121,16 +155,11 @@ void Network::plan_faults(const Topology& topology) {
         break;
       case Fault::Kind::receive_rate:
         hosts_[fault.host]->plan_receive_rate(fault.at, fault.rate);
-        wake(fault.host, fault.at);
         break;
       case Fault::Kind::switch_classes:
         switches_[fault.switch_index]->plan_change(fault.at, &fault.classes, nullptr);
-        wake(topology.switch_id(fault.switch_index), fault.at);
         break;
     }
-  }
-  for (std::uint32_t i = 0; i < topology.switches; ++i) {
-    if (options_.switches.watchdog || options_.own_switch.contains(i)) wake(topology.switch_id(i), Instant());
   }
   if (options_.reroute_after) plan_routes(topology);
 }
@@ -152,7 +181,6 @@ void Network::plan_routes(const Topology& topology) {
     for (std::uint32_t i = 0; i < topology.switches; ++i) {
       const NodeId id = topology.switch_id(i);
       switches_[i]->plan_change(at, nullptr, &routes_.back()->of(id));
-      wake(id, at);
     }
   }
 }
@@ -162,7 +190,6 @@ void Network::add_traffic(std::span<const Flow> flows, const std::vector<Exchang
   std::uint32_t number = 0;
   for (const Flow& flow : flows) {
     HostNode::connect(*hosts_[flow.from], *hosts_[flow.to], flow, number++);
-    wake(flow.from, flow.start);
     planned_bytes_ += flow.bytes;
   }
   for (std::size_t j = 0; j < jobs_.size(); ++j) {
@@ -171,7 +198,6 @@ void Network::add_traffic(std::span<const Flow> flows, const std::vector<Exchang
     std::vector<std::uint32_t>& parts = parts_.emplace_back();
     for (Rank rank = 0; rank < job.hosts.size(); ++rank) {
       parts.push_back(hosts_[job.hosts[rank]]->add_rank(job, rank));
-      wake(job.hosts[rank], job.start);
     }
     for (const auto& [pair, exchange] : exchanges[j]) {
       const auto [low, high] = pair;
@@ -182,15 +208,48 @@ void Network::add_traffic(std::span<const Flow> flows, const std::vector<Exchang
   }
 }
 
+bool Network::is_finished() const {
+  std::size_t sum = 0;
+  for (const Lane& lane : lanes_) sum += lane.finished;
+  return sum == parties_;
+}
+
+void Network::run_window(std::size_t lane, Instant end) {
+  Lane& own = lanes_[lane];
+  const unsigned before = own.turn;
+  own.turn ^= 1;
+  own.next = own.first_arrival = Instant::never();
+  for (Lane& other : lanes_) {
+    for (Pipe* pipe : other.sent[before][lane]) {
+      pipe->open(before);
+      Node& receiver = *nodes_[pipe->receiver()];
+      receiver.on_opened(pipe->port());
+      next_[receiver.id()] = std::min(next_[receiver.id()], pipe->next());
+    }
+    other.sent[before][lane].clear();
+  }
+  for (Node* node : nodes_of_[lane]) {
+    Instant& next = next_[node->id()];
+    if (next < end) {
+      node->run(end);
+      next = node->next();
+    }
+    own.next = std::min(own.next, next);
+  }
+}
+
 Instant Network::run(Instant until) {
   Instant now;
   while (!is_finished()) {
-    const Instant first = *std::ranges::min_element(shared_.next);
+    Instant first = Instant::never();
+    for (const Lane& lane : lanes_) first = std::min({first, lane.next, lane.first_arrival});
     if (first >= until) return until;
     now = first;
     const Instant end = std::min(first + window_, until);
-    for (Node* node : nodes_) {
-      if (shared_.next[node->id()] < end) node->run(end);
+    if (crew_ == nullptr) {
+      run_window(0, end);
+    } else {
+      crew_->run([&](std::size_t lane) { run_window(lane, end); });
     }
   }
   return now;

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "dataplane/fabric/crew.h"
 #include "dataplane/fabric/host_node.h"
 #include "dataplane/fabric/switch_node.h"
 #include "dataplane/fabric/topology.h"
@@ -35,6 +36,8 @@ struct NetworkOptions {
   // switches at its ends avoid it.
   std::optional<Duration> reroute_after;
   std::uint64_t seed = 1;
+  // Nodes are shared out among so many threads; what happens is the same.
+  std::size_t threads = 1;
 };
 
 class Network {
@@ -46,7 +49,7 @@ class Network {
 
   // Runs until all traffic is finished, or `until`. Returns the time reached.
   Instant run(Instant until);
-  bool is_finished() const { return shared_.finished == parties_; }
+  bool is_finished() const;
 
   const HostNode& host(NodeId id) const { return *hosts_[id]; }
   HostNode& host(NodeId id) { return *hosts_[id]; }
@@ -88,16 +91,21 @@ class Network {
   static Exchanges exchanges_of(const Job& job);
   std::vector<HostNode::Capacity> capacities(std::size_t hosts, std::span<const Flow> flows,
                                              const std::vector<Exchanges>& exchanges) const;
+  void share_out(const Topology& topology);
   void build_nodes(const Topology& topology, const std::vector<HostNode::Capacity>& capacities);
   void add_links(const Topology& topology);
   void plan_faults(const Topology& topology);
   void plan_routes(const Topology& topology);
   void add_traffic(std::span<const Flow> flows, const std::vector<Exchanges>& exchanges);
-  void wake(NodeId node, Instant at) { shared_.next[node] = std::min(shared_.next[node], at); }
+  // What one thread does of a window.
+  void run_window(std::size_t lane, Instant end);
 
   const NetworkOptions options_;
-  Shared shared_;
-  std::size_t parties_ = 0;  // flows and ranks
+  PacketPages pages_;
+  std::deque<Lane> lanes_;
+  std::vector<std::size_t> lane_of_;          // by node
+  std::vector<std::vector<Node*>> nodes_of_;  // by lane
+  std::size_t parties_ = 0;                   // flows and ranks
   std::uint64_t planned_bytes_ = 0;
   Duration window_ = Duration::max();
   std::deque<Job> jobs_;
@@ -106,7 +114,9 @@ class Network {
   std::vector<std::unique_ptr<HostNode>> hosts_;
   std::vector<std::unique_ptr<SwitchNode>> switches_;
   std::vector<Node*> nodes_;
+  std::vector<Instant> next_;                      // by node: when it has something to do next
   std::vector<std::vector<std::uint32_t>> parts_;  // by job, by rank
+  std::unique_ptr<Crew> crew_;                     // of the other threads, if there are any
 };
 
 }  // namespace rocetune::fabric

@@ -4,20 +4,18 @@
 
 namespace rocetune::fabric {
 
-Node::Out Node::out_of(Pipe& pipe, NodeId peer, BitRate rate) {
+Node::Out Node::out_of(Pipe& pipe, std::size_t peer_lane, BitRate rate) {
   constexpr std::int64_t kPicosecondsOfABit = 1'000'000'000'000;
   const bool is_whole = 8 * kPicosecondsOfABit % rate.count() == 0;
-  return {&pipe, peer, rate, is_whole ? 8 * kPicosecondsOfABit / rate.count() : 0};
+  return {&pipe, peer_lane, rate, is_whole ? 8 * kPicosecondsOfABit / rate.count() : 0};
 }
 
-std::uint16_t Node::add_port(Pipe& in, Pipe& out, NodeId peer, BitRate rate) {
+void Node::add_port(Pipe& in, Pipe& out, std::size_t peer_lane, BitRate rate) {
   ins_.push_back(&in);
   losses_.push_back(in.loss());
   is_lossy_ |= !in.loss().is_zero();
-  outs_.push_back(out_of(out, peer, rate));
-  const auto port = static_cast<std::uint16_t>(ins_.size() - 1);
-  on_port(port, rate);
-  return port;
+  outs_.push_back(out_of(out, peer_lane, rate));
+  on_port(static_cast<std::uint16_t>(ins_.size() - 1), rate);
 }
 
 void Node::plan(std::uint16_t port, const LinkChange& change) {
@@ -37,7 +35,7 @@ void Node::change_link(Instant now, const Planned& planned) {
       break;
     case LinkChange::Kind::rate: {
       const bool was_up = out.is_up;
-      out = out_of(*out.pipe, out.peer, planned.change.rate);
+      out = out_of(*out.pipe, out.peer_lane, planned.change.rate);
       out.is_up = was_up;
       break;
     }
@@ -55,10 +53,11 @@ Instant Node::send(Instant now, std::uint16_t port, PacketIndex index) {
   const Duration span =
       out.ps_per_byte > 0 ? Duration(out.ps_per_byte * bytes) : transmission_time(Bytes(bytes), out.rate);
   const Instant end = now + span;
-  out.pipe->send(end, index);
+  if (out.pipe->send(lane_.turn, end, index)) {
+    lane_.sent[lane_.turn][out.peer_lane].push_back(out.pipe);
+    lane_.first_arrival = std::min(lane_.first_arrival, end + out.pipe->delay());
+  }
   ++packet_hops_;
-  Instant& next = shared_.next[out.peer];
-  next = std::min(next, end + out.pipe->delay());
   return end;
 }
 
@@ -78,17 +77,10 @@ void Node::arrive(Instant now, std::uint16_t port, PacketIndex index) {
 
 void Node::run(Instant end) {
   const std::size_t ports = ins_.size();
-  for (std::size_t port = 0; port < ports; ++port) {
-    ins_[port]->open();
-    if (ins_[port]->next() != due_[ports + port]) due_.set(ports + port, ins_[port]->next());
-  }
   while (true) {
-    const Instant timer = timers_.empty() ? Instant::never() : timers_.top().at;
+    const Instant timer = next_timer();
     const Instant now = std::min(due_.time(), timer);
-    if (now >= end) {
-      shared_.next[id_] = now;
-      return;
-    }
+    if (now >= end) return;
     ++events_;
     if (timer <= now) {
       const std::uint32_t what = timers_.top().what;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "dataplane/base/random.h"
-#include "dataplane/fabric/pipe.h"
+#include "dataplane/fabric/lane.h"
 #include "dataplane/fabric/soonest.h"
 
 namespace rocetune::fabric {
@@ -29,12 +29,6 @@ class EventDigest {
   std::uint64_t state_ = 0x6A09E667F3BCC908ULL;
 };
 
-struct Shared {
-  PacketPool packets;
-  std::vector<Instant> next;  // by node: when it has something to do next, as far as others know
-  std::size_t finished = 0;   // flows
-};
-
 // What happens to one end of a link at a moment.
 struct LinkChange {
   enum class Kind : std::uint8_t { down, up, rate, loss };
@@ -47,20 +41,24 @@ struct LinkChange {
 class Node {
  public:
   // `seed`: of what the node draws, apart for each node.
-  Node(NodeId id, Shared& shared, std::uint64_t seed) : id_(id), shared_(shared), random_(seed, id) {}
+  Node(NodeId id, Lane& lane, std::uint64_t seed) : id_(id), lane_(lane), random_(seed, id) {}
   virtual ~Node() = default;
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
   NodeId id() const { return id_; }
-  // The next port: what arrives there, and what leaves there towards `peer`. Both must outlive the node.
-  // Returns its number.
-  std::uint16_t add_port(Pipe& in, Pipe& out, NodeId peer, BitRate rate);
+  // The next port: what arrives there, and what leaves there towards a node of lane `peer_lane`. Both must
+  // outlive the node.
+  void add_port(Pipe& in, Pipe& out, std::size_t peer_lane, BitRate rate);
   std::size_t ports() const { return ins_.size(); }
   // After the last port.
   void start();
   void plan(std::uint16_t port, const LinkChange& change);
 
+  // When it has something to do next.
+  Instant next() const { return std::min(due_.time(), next_timer()); }
+  // Something new has come in by this port.
+  void on_opened(std::uint16_t port) { due_.set(ins_.size() + port, ins_[port]->next()); }
   // Does everything that is due before `end`.
   void run(Instant end);
   const EventDigest& digest() const { return digest_; }
@@ -87,10 +85,10 @@ class Node {
   Instant send(Instant now, std::uint16_t port, PacketIndex packet);
   bool is_up(std::uint16_t port) const { return outs_[port].is_up; }
   Random& random() { return random_; }
-  Packet& packet(PacketIndex index) { return shared_.packets[index]; }
-  const Packet& packet(PacketIndex index) const { return shared_.packets[index]; }
-  PacketPool& packets() { return shared_.packets; }
-  void note_finished() { ++shared_.finished; }
+  Packet& packet(PacketIndex index) { return lane_.packets[index]; }
+  const Packet& packet(PacketIndex index) const { return lane_.packets[index]; }
+  PacketPool& packets() { return lane_.packets; }
+  void note_finished() { ++lane_.finished; }
   EventDigest& mutable_digest() { return digest_; }
 
  private:
@@ -104,7 +102,7 @@ class Node {
   };
   struct Out {
     Pipe* pipe;
-    NodeId peer;
+    std::size_t peer_lane;
     BitRate rate;
     std::int64_t ps_per_byte;  // 0: no whole number
     bool is_up = true;
@@ -114,12 +112,13 @@ class Node {
     LinkChange change;
   };
   static constexpr std::uint32_t kLinkTimer = 1U << 31;
-  static Out out_of(Pipe& pipe, NodeId peer, BitRate rate);
+  static Out out_of(Pipe& pipe, std::size_t peer_lane, BitRate rate);
+  Instant next_timer() const { return timers_.empty() ? Instant::never() : timers_.top().at; }
   void change_link(Instant now, const Planned& planned);
   void arrive(Instant now, std::uint16_t port, PacketIndex index);
 
   NodeId id_;
-  Shared& shared_;
+  Lane& lane_;
   Random random_;
   std::vector<Pipe*> ins_;
   std::vector<Ratio> losses_;  // by port, of frames that arrive

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -52,9 +53,36 @@ struct PacketBody {
   std::array<std::byte, engine::TransmitFrame::kHeaderRoom> header;
 };
 
-// Packets by index, from pages that never move. One caller.
+// Packets by index, in pages that never move. Any lane may reach any packet; that a page is there is known by
+// whoever was given one of its packets.
+class PacketPages {
+ public:
+  static constexpr unsigned kPageBits = 10;
+  static constexpr PacketIndex kPage = PacketIndex{1} << kPageBits;
+  struct Page {
+    std::array<Packet, kPage> heads;
+    std::array<PacketBody, kPage> bodies;
+  };
+  PacketPages() : pages_(kMost) {}
+  Page& operator[](PacketIndex index) { return *pages_[index >> kPageBits]; }
+  // The first packet of a new page. Several lanes at once may ask.
+  PacketIndex add() {
+    const std::size_t page = count_++;
+    ROCETUNE_ASSERT(page < kMost);
+    pages_[page] = std::make_unique<Page>();
+    return static_cast<PacketIndex>(page << kPageBits);
+  }
+
+ private:
+  static constexpr std::size_t kMost = std::size_t{1} << 16;  // 64 million packets under way
+  std::vector<std::unique_ptr<Page>> pages_;
+  std::atomic<std::size_t> count_ = 0;
+};
+
+// The free packets of one lane. Packets that end here stay here, wherever they began.
 class PacketPool {
  public:
+  explicit PacketPool(PacketPages& pages) : pages_(pages) {}
   PacketIndex take() {
     if (free_ == kNoPacket) grow();
     const PacketIndex index = free_;
@@ -65,26 +93,19 @@ class PacketPool {
     (*this)[index].next = free_;
     free_ = index;
   }
-  Packet& operator[](PacketIndex index) { return pages_[index >> kPageBits]->heads[index & (kPage - 1)]; }
-  PacketBody& body(PacketIndex index) { return pages_[index >> kPageBits]->bodies[index & (kPage - 1)]; }
+  Packet& operator[](PacketIndex index) { return pages_[index].heads[index & (PacketPages::kPage - 1)]; }
+  PacketBody& body(PacketIndex index) { return pages_[index].bodies[index & (PacketPages::kPage - 1)]; }
   void prefetch(PacketIndex index) { __builtin_prefetch(&(*this)[index], 1); }
 
  private:
-  static constexpr unsigned kPageBits = 10;
-  static constexpr PacketIndex kPage = PacketIndex{1} << kPageBits;
   void grow() {
-    const auto first = static_cast<PacketIndex>(pages_.size() << kPageBits);
-    pages_.push_back(std::make_unique<Page>());
-    for (PacketIndex i = kPage; i-- > 0;) {
-      pages_.back()->heads[i].next = free_;
+    const PacketIndex first = pages_.add();
+    for (PacketIndex i = PacketPages::kPage; i-- > 0;) {
+      (*this)[first + i].next = free_;
       free_ = first + i;
     }
   }
-  struct Page {
-    std::array<Packet, kPage> heads;
-    std::array<PacketBody, kPage> bodies;
-  };
-  std::vector<std::unique_ptr<Page>> pages_;
+  PacketPages& pages_;
   PacketIndex free_ = kNoPacket;
 };
 

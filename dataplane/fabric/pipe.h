@@ -1,6 +1,7 @@
 // One direction of a link: what left one end arrives at the other after the delay, in order.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <vector>
 
@@ -13,23 +14,30 @@ struct Arrival {
   PacketIndex packet;
 };
 
-// The sender appends during a window of virtual time; what it appended becomes visible to the receiver with
-// the next window. No arrival lies in the window in which it was sent, because no window is longer than the
-// shortest delay.
+// Windows of virtual time have turns: 0, 1, 0, 1 ... What the sender appends during one becomes visible to
+// the receiver with the next, whose turn is the other one, so that the two never touch the same list at a
+// time. No arrival lies in the window in which it was sent, because no window is longer than the shortest
+// delay.
 class Pipe {
  public:
-  // `loss`: of each frame.
-  explicit Pipe(Duration delay, Ratio loss = Ratio(0)) : delay_(delay), loss_(loss) {}
+  // Towards port `port` of node `receiver`. `loss`: of each frame.
+  Pipe(Duration delay, Ratio loss, NodeId receiver, std::uint16_t port)
+      : delay_(delay), loss_(loss), receiver_(receiver), port_(port) {}
   Duration delay() const { return delay_; }
   Ratio loss() const { return loss_; }
+  NodeId receiver() const { return receiver_; }
+  std::uint16_t port() const { return port_; }
 
-  // By the sender: the last bit leaves at `end`.
-  void send(Instant end, PacketIndex packet) { sent_.push_back({end + delay_, packet}); }
+  // By the sender: the last bit leaves at `end`. True: it is the first one of this window.
+  bool send(unsigned turn, Instant end, PacketIndex packet) {
+    sent_[turn].push_back({end + delay_, packet});
+    return sent_[turn].size() == 1;
+  }
 
-  // By the receiver, when a window begins.
-  void open() {
-    for (const Arrival& arrival : sent_) waiting_.push_back(arrival);
-    sent_.clear();
+  // By the receiver, when a window begins: what was sent in the one before.
+  void open(unsigned turn_before) {
+    for (const Arrival& arrival : sent_[turn_before]) waiting_.push_back(arrival);
+    sent_[turn_before].clear();
   }
   Instant next() const { return waiting_.empty() ? Instant::never() : waiting_.front().time; }
   PacketIndex next_packet() const { return waiting_.empty() ? kNoPacket : waiting_.front().packet; }
@@ -42,7 +50,9 @@ class Pipe {
  private:
   Duration delay_;
   Ratio loss_;
-  std::vector<Arrival> sent_;
+  NodeId receiver_;
+  std::uint16_t port_;
+  std::array<std::vector<Arrival>, 2> sent_;
   std::deque<Arrival> waiting_;
 };
 

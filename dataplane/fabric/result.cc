@@ -140,13 +140,19 @@ Duration look_interval(const Scenario& scenario) {
   return std::clamp(scenario.limit / 200, microseconds(50), milliseconds(1));
 }
 
+NetworkOptions with_threads(NetworkOptions options, std::size_t threads) {
+  options.threads = threads;
+  return options;
+}
+
 // Drives the network from one moment to look at it to the next.
 class Run {
  public:
   Run(const Scenario& scenario, const RunOptions& options)
       : scenario_(scenario),
         options_(options),
-        network_(scenario.topology, scenario.options, scenario.flows, scenario.jobs),
+        network_(scenario.topology, with_threads(scenario.options, options.threads), scenario.flows,
+                 scenario.jobs),
         far_ends_(scenario.topology),
         watches_(network_, far_ends_),
         deadlocks_(network_, far_ends_),

@@ -230,6 +230,7 @@ struct RunResult {
 };
 
 struct RunOptions {
+  std::size_t threads = 1;  // for this run; they change nothing but its time
   std::size_t samples = 0;  // of TimeSeries; 0: none is taken
   // Told now and then which share of the payload has been acknowledged, 0 to 1.
   std::function<void(double)> on_progress;

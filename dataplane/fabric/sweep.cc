@@ -7,6 +7,9 @@
 namespace rocetune::fabric {
 namespace {
 
+// Below it, threads wait for each other for longer than they work.
+constexpr std::uint32_t kHostsWorthTwoCores = 64;
+
 // Cuts at commas that stand in no bracket and no quotes.
 std::vector<std::string> values_of(std::string_view text) {
   std::vector<std::string> out(1);
@@ -56,12 +59,14 @@ struct Task {
 // Takes tasks one after another until none is left.
 class Workers {
  public:
-  Workers(std::vector<Task>& tasks, std::size_t samples, const std::function<void(double)>& on_progress)
-      : tasks_(tasks), samples_(samples), on_progress_(on_progress) {}
+  // `threads`: of each run.
+  Workers(std::vector<Task>& tasks, std::size_t samples, std::size_t threads,
+          const std::function<void(double)>& on_progress)
+      : tasks_(tasks), samples_(samples), threads_(threads), on_progress_(on_progress) {}
 
   void work() {
     for (std::size_t i = next_++; i < tasks_.size(); i = next_++) {
-      RunOptions options{.samples = samples_};
+      RunOptions options{.threads = threads_, .samples = samples_};
       if (on_progress_) options.on_progress = [&, i](double share) { tell(i, share); };
       tasks_[i].result = run(tasks_[i].scenario, options);
       if (on_progress_) tell(i, 1);
@@ -77,6 +82,7 @@ class Workers {
   }
   std::vector<Task>& tasks_;
   std::size_t samples_;
+  std::size_t threads_;
   const std::function<void(double)>& on_progress_;
   std::atomic<std::size_t> next_ = 0;
   std::mutex mutex_;
@@ -114,7 +120,9 @@ Expected<std::vector<Variation>> sweep(std::string_view text, const std::string&
       task.scenario.seed = task.scenario.options.seed = first + i;
     }
   }
-  Workers workers(tasks, plan.samples, on_progress);
+  // One run has all cores for itself, if it is large enough to be worth it.
+  const bool alone = tasks.size() == 1 && tasks.front().scenario.topology.hosts >= kHostsWorthTwoCores;
+  Workers workers(tasks, plan.samples, alone ? threads : 1, on_progress);
   std::vector<std::jthread> others;
   for (std::size_t i = 1; i < std::min(threads, tasks.size()); ++i)
     others.emplace_back([&] { workers.work(); });

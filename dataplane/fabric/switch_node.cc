@@ -15,9 +15,9 @@ SwitchNode::Port::Port(BitRate speed, const SwitchParameters& parameters)
       scheduler(parameters.ets),
       points(Priority::kCount, dcqcn::CongestionPoint(parameters.congestion_point)) {}
 
-SwitchNode::SwitchNode(NodeId id, Shared& shared, const SwitchParameters& parameters,
-                       const RoutingTable& routes, std::uint64_t seed)
-    : Node(id, shared, seed),
+SwitchNode::SwitchNode(NodeId id, Lane& lane, const SwitchParameters& parameters, const RoutingTable& routes,
+                       std::uint64_t seed)
+    : Node(id, lane, seed),
       parameters_(&parameters),
       routes_(&routes),
       marks_at_(parameters.congestion_point.mark_at),

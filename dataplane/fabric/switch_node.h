@@ -64,7 +64,7 @@ struct XoffCount {
 
 class SwitchNode final : public Node {
  public:
-  SwitchNode(NodeId id, Shared& shared, const SwitchParameters& parameters, const RoutingTable& routes,
+  SwitchNode(NodeId id, Lane& lane, const SwitchParameters& parameters, const RoutingTable& routes,
              std::uint64_t seed);
 
   const SwitchPortCounters& counters(std::uint16_t port) const { return ports_[port].counters; }

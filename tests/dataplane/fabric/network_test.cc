@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "tests/dataplane/fabric/fabric_scenes.h"
 #include "tests/dataplane/fabric/golden_run.h"
 
 namespace rocetune::fabric {
@@ -138,6 +139,15 @@ TEST(Network, TheGoldenRunIsTheSameEverywhere) {
   EXPECT_GT(r.lost_frames, 0u);
   EXPECT_GT(r.ce_marked, 0u);
   EXPECT_GT(r.pause_frames, 0u);
+}
+
+TEST(Network, SeveralThreadsChangeNothing) {
+  const auto scenario = scenario_from_toml(kGoldenScenario, "golden.toml").value();
+  for (const std::size_t threads : {2U, 3U, 7U}) {
+    const RunResult r = run(scenario, {.threads = threads});
+    EXPECT_EQ(r.event_log_sha256, kGoldenSha256) << threads;
+    EXPECT_EQ(violations(r), "");
+  }
 }
 
 TEST(Network, APermutationOverThreeTiersFinishes) {
