@@ -19,6 +19,7 @@
 #include "dataplane/tap/capture_analysis.h"
 #include "dataplane/tap/report.h"
 #include "tools/rocetune/affinity.h"
+#include "tools/rocetune/confirmed_state.h"
 #include "tools/rocetune/intent.h"
 
 namespace rocetune::cli {
@@ -84,6 +85,7 @@ Expected<Subject> read_live_host(const DoctorCommand& command, const host::NicTa
   auto host = host::read_host({.root = command.common.root}, nics);
   if (!host) return tl::unexpected(host.error());
   add_affinity(command.common.root, *host);
+  add_confirmed_state(command.common.root, *host);
   Subject out;
   out.inputs = {{"", "live-host", name_or_nothing(host->name), std::nullopt}};
   out.host = std::move(*host);
