@@ -9,8 +9,8 @@
 namespace rocetune::tune {
 
 // The unit's text with these paths in it; writes nothing. Errors: unsupported where systemd is not used;
-// bad_input if the program lies in a place that a reboot or another user may empty (/tmp, /run, /dev/shm), or a
-// path is not one that a unit file takes as it is.
+// bad_input if the program lies in a place that a reboot or another user may empty (/tmp, /run, /dev/shm), or
+// a path is not one that a unit file takes as it is.
 Expected<std::string> boot_unit_text(const std::string& root, const std::string& program,
                                      const std::string& state_directory, const ConfigFiles& files);
 // Writes that unit and enables it, below `root`; returns its path. Idempotent. Errors: the same; denied, io.

@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 
 #include <cstdio>
-
 #include <vector>
 
 #include "dataplane/wire/crc32.h"

@@ -170,7 +170,8 @@ void BM_Write1MiBDcqcn(benchmark::State& state) {
 }
 BENCHMARK(BM_Write1MiBDcqcn)->ArgName("mtu")->Arg(1024)->Arg(4096);
 
-// What a WRITE of 1 MiB cannot be below at either end: its payload copied frame by frame, and the CRC of each.
+// What a WRITE of 1 MiB cannot be below at either end: its payload copied frame by frame, and the CRC of
+// each.
 void BM_CopyAndCrc1MiB(benchmark::State& state) {
   const auto mtu = static_cast<std::size_t>(state.range(0));
   constexpr std::size_t kLength = 1 << 20;

@@ -182,13 +182,12 @@ ExitCode run_plan(const PlanCommand& command) {
   if (command.from.empty()) mention_open(command.change);
   const auto plan = plan_for(*host, *profile, command.plan, *tables);
   if (!plan) return complain(plan.error());
-  const std::string json = tune::to_json_text(*plan);
   if (!command.output.empty()) {
-    if (auto status = write_atomically(command.output, json); !status) return complain(status.error());
+    const auto status = write_atomically(command.output, tune::to_json_text(*plan));
+    if (!status) return complain(status.error());
   }
-  print(command.change.common.json
-            ? json
-            : tune::plan_text(*plan, *host, refusals_now(*host, *plan, {}), command.plan.with_mlnx_qos));
+  const auto render = command.change.common.json ? tune::plan_json : tune::plan_text;
+  print(render(*plan, *host, refusals_now(*host, *plan, {}), command.plan.with_mlnx_qos));
   return ExitCode::fine;
 }
 

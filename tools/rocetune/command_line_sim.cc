@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 
+#include "tools/rocetune/command_line_flags.h"
 #include "tools/rocetune/sim.h"
 #include "tools/rocetune/subcommands.h"
 
@@ -24,12 +25,7 @@ void add_sim(const Dispatch& dispatch) {
   sim->add_flag("--list", command->list, "name the shipped scenarios")->excludes(scenario);
   sim->add_option("--seed", command->seed, "instead of the scenario's own")->type_name("NUMBER");
   sim->add_flag("--json", command->json, "everything as JSON");
-  sim->add_option("--colour", command->colour, "auto, always or never")
-      ->type_name("WHEN")
-      ->transform(
-          CLI::CheckedTransformer(std::map<std::string, ColourChoice>{{"auto", ColourChoice::automatic},
-                                                                      {"always", ColourChoice::always},
-                                                                      {"never", ColourChoice::never}}));
+  add_colour(*sim, command->colour);
   sim->callback([=, &action = dispatch.action] {
     if (command->scenario.empty() && !command->list) throw CLI::RequiredError("SCENARIO or --list");
     action = [=] { return run_sim(*command); };

@@ -197,12 +197,12 @@ diagnose::ReportLook look_of(const DoctorCommand& command) {
   return look;
 }
 
-ExitCode explain(const std::string& id) {
-  if (id == "all") {
+ExitCode explain(const std::string& id, bool json) {
+  if (id == "all" && !json) {
     print(diagnose::rules_markdown());
     return ExitCode::fine;
   }
-  const auto text = diagnose::explain(id);
+  const auto text = json ? diagnose::explain_json(id) : diagnose::explain(id);
   if (!text) return complain(text.error());
   print(*text);
   return ExitCode::fine;
@@ -211,7 +211,7 @@ ExitCode explain(const std::string& id) {
 }  // namespace
 
 ExitCode run_doctor(const DoctorCommand& command) {
-  if (!command.explain.empty()) return explain(command.explain);
+  if (!command.explain.empty()) return explain(command.explain, command.common.json);
   const auto configs = command.config_directory.empty()
                            ? Expected<ConfigFiles>(ConfigFiles())
                            : ConfigFiles::with_directory(command.config_directory);
