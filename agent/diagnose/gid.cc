@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <set>
@@ -119,6 +120,85 @@ Outcome judge_subnets(const HostFacts& facts) {
   return findings.empty() ? Outcome::passed(std::move(seen)) : Outcome::found(std::move(findings));
 }
 
+// ---- GID-4 ----
+
+// The first byte of the MAC that a link-local GID was made of (modified EUI-64, RFC 4291 appendix A); nothing
+// where it was not made of one.
+std::optional<unsigned> first_byte_of_mac(const host::Gid& gid) {
+  unsigned char raw[16] = {};
+  if (!gid.is_link_local() || inet_pton(AF_INET6, gid.address.c_str(), raw) != 1) return std::nullopt;
+  if (raw[11] != 0xff || raw[12] != 0xfe) return std::nullopt;
+  return raw[8] ^ 0x02u;
+}
+
+std::optional<unsigned> first_byte_of_mac(const std::string& mac) {
+  unsigned byte = 0;
+  if (mac.size() != 17 || std::sscanf(mac.c_str(), "%2x:", &byte) != 1) return std::nullopt;
+  return byte;
+}
+
+constexpr unsigned kGroupBit = 0x01;
+
+std::optional<Finding> group_address(const PortFacts& facts, const host::RdmaPort& rdma) {
+  Finding finding;
+  if (facts.port.mac && first_byte_of_mac(*facts.port.mac).value_or(0) & kGroupBit)
+    finding.evidence.push_back(setting("MAC", *facts.port.mac, "", source::kNetdev));
+  for (const host::Gid& gid : rdma.gids) {
+    if (first_byte_of_mac(gid).value_or(0) & kGroupBit) finding.evidence.push_back(gid_evidence(gid));
+  }
+  if (finding.evidence.empty()) return std::nullopt;
+  finding.cause =
+      "The MAC address has the group bit set: it names many stations, and drivers refuse GIDs and address "
+      "handles made of it.";
+  finding.fix =
+      advise("Give the port an address of its own, with an even first byte; look for who set this one.",
+             {fmt::format("ip link set dev {} address MAC", facts.port.name)});
+  return finding;
+}
+
+// The same RoCE v2 address at two indices. Link-local ones of VLANs and bonds are: they share the MAC.
+std::vector<Finding> repeated_gids(const host::RdmaPort& rdma) {
+  std::map<std::string, std::vector<const host::Gid*>> places;
+  for (const host::Gid& gid : rdma.gids) {
+    if (gid.type == host::GidType::roce_v2 && !gid.is_link_local()) places[gid.address].push_back(&gid);
+  }
+  std::vector<Finding> findings;
+  for (const auto& [address, gids] : places) {
+    if (gids.size() < 2) continue;
+    Finding finding;
+    for (const host::Gid* gid : gids) {
+      finding.evidence.push_back(gid_evidence(*gid));
+      if (gid->netdev) finding.evidence.back().name += " on " + *gid->netdev;
+    }
+    finding.cause = fmt::format(
+        "The RoCE v2 GID {} is listed {} times: which of them a library takes decides over VLAN and path.",
+        address, gids.size());
+    finding.fix =
+        advise("Give each VLAN or bond an address of its own, and take the address off all netdevs but one.",
+               {"ip -br address", "rdma link"});
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+Outcome judge_gid_table(const PortFacts& facts) {
+  Needs need;
+  const host::RdmaPort* rdma = need(facts.port.rdma, "RDMA device");
+  if (rdma == nullptr) return need.not_checked();
+  if (rdma->gids.empty()) return Outcome::not_checked("the GID table is empty or was not read");
+  std::vector<Finding> findings = repeated_gids(*rdma);
+  if (auto group = group_address(facts, *rdma)) findings.insert(findings.begin(), std::move(*group));
+  if (!findings.empty()) return Outcome::found(std::move(findings));
+  const std::string* mac = need(facts.port.mac, "MAC");
+  if (mac == nullptr) return need.not_checked();
+  const bool has_unknown = std::any_of(rdma->gids.begin(), rdma->gids.end(), [](const host::Gid& gid) {
+    return gid.type == host::GidType::unknown;
+  });
+  if (has_unknown) return Outcome::not_checked("the type of some GIDs is not published");
+  return Outcome::passed({setting("MAC", *mac, "", source::kNetdev),
+                          setting("GIDs, each once", rdma->gids.size(), "", source::kRdma)});
+}
+
 }  // namespace
 
 std::span<const Rule> gid_rules() {
@@ -147,6 +227,22 @@ std::span<const Rule> gid_rules() {
        .source = "NVIDIA/nccl#1131; Linux ip-sysctl documentation",
        .gates = {},
        .judge = judge_subnets},
+      {.id = "GID-4",
+       .title = "MAC and GIDs are such as a driver takes",
+       .condition = "The MAC has no group bit, and no routable RoCE v2 GID is listed twice.",
+       .why =
+           "Drivers refuse address handles of a group address; of a GID listed twice nobody knows which is "
+           "taken.",
+       .needs = "MAC, the GID table with types. Whether a driver refused a GID stands in its log only, which "
+                "is not "
+                "read.",
+       .decided = "Warning for the group bit, in the MAC or in the EUI-64 of a link-local GID, and for each "
+                  "GID that "
+                  "repeats. Link-local GIDs may repeat: VLANs and bonds share a MAC.",
+       .fix = "The MAC, the addresses; not QoS.",
+       .source = "IEEE 802, group address bit; RFC 4291, appendix A; linux-rdma mailing list",
+       .gates = {.any_function = true, .any_nic = true},
+       .judge = judge_gid_table},
   };
   return kRules;
 }

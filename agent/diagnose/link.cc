@@ -119,6 +119,53 @@ Outcome judge_bonds(const HostFacts& facts) {
   return Outcome::passed(std::move(seen));
 }
 
+// ---- LAG-2 ----
+
+// Whether the hash sees UDP ports, which is where RoCE v2 has its entropy. Nothing for words we do not know.
+std::optional<bool> hashes_ports(const std::string& policy) {
+  if (policy == "layer3+4" || policy == "encap3+4") return true;
+  if (policy == "layer2" || policy == "layer2+3" || policy == "encap2+3" || policy == "vlan+srcmac")
+    return false;
+  return std::nullopt;
+}
+
+Outcome judge_bond_hash(const HostFacts& facts) {
+  std::vector<Finding> findings;
+  std::vector<Evidence> seen;
+  std::string unknown;
+  for (const host::Bond& bond : facts.host.bonds) {
+    if (!is_judged(facts, bond) || (bond.mode != "802.3ad" && bond.mode != "balance-xor")) continue;
+    const auto ports = hashes_ports(bond.transmit_hash_policy);
+    if (!ports) {
+      unknown += fmt::format("{}{}: its transmit hash is {}", unknown.empty() ? "" : "; ", bond.name,
+                             bond.transmit_hash_policy.empty() ? "not known" : bond.transmit_hash_policy);
+      continue;
+    }
+    seen.push_back(
+        setting(fmt::format("{} transmit hash", bond.name), bond.transmit_hash_policy, "", "bonding"));
+    if (*ports) continue;
+    Finding finding;
+    finding.subject = bond.name;
+    finding.confidence = Confidence::medium;
+    finding.evidence = {seen.back(),
+                        setting(fmt::format("{} members", bond.name), bond.members.size(), "", "bonding")};
+    finding.cause = fmt::format(
+        "{} chooses the member by {} and not by UDP port: all flows between two hosts ride one member, "
+        "unless the NIC itself spreads its queue pairs.",
+        bond.name, bond.transmit_hash_policy);
+    finding.fix = advise(
+        "Hash on addresses and ports, here and on the switch, and give the hash something to choose from: "
+        "several queue pairs a connection with the data split over them (NCCL_IB_QPS_PER_CONNECTION with "
+        "NCCL_IB_SPLIT_DATA_ON_QPS=1). Prove it by the load of each member.",
+        {fmt::format("ip link set {} type bond xmit_hash_policy layer3+4", bond.name)});
+    findings.push_back(std::move(finding));
+  }
+  if (!findings.empty()) return Outcome::found(std::move(findings));
+  if (!unknown.empty()) return Outcome::not_checked(std::move(unknown));
+  if (seen.empty()) return Outcome::not_checked("no RoCE port is in a bond that spreads flows by a hash");
+  return Outcome::passed(std::move(seen));
+}
+
 }  // namespace
 
 std::span<const Rule> link_rules() {
@@ -153,6 +200,18 @@ std::span<const Rule> link_rules() {
        .source = "Linux bonding documentation",
        .gates = {},
        .judge = judge_bonds},
+      {.id = "LAG-2",
+       .title = "Bonds spread flows over their members",
+       .condition = "The transmit hash of an 802.3ad or balance-xor bond looks at UDP ports.",
+       .why = "RoCE v2 has its entropy in the UDP source port; without it two hosts share one member.",
+       .needs = "Bonding state. How many queue pairs a connection has is not visible.",
+       .decided =
+           "Warning with confidence medium for a hash of MAC or IP addresses only: some NICs spread queue "
+           "pairs over the members by themselves.",
+       .fix = "layer3+4, and several queue pairs a connection.",
+       .source = "Linux bonding documentation, xmit_hash_policy; NVIDIA/nccl-tests#191, NVIDIA/nccl#1015",
+       .gates = {},
+       .judge = judge_bond_hash},
   };
   return kRules;
 }

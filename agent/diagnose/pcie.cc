@@ -153,6 +153,32 @@ Outcome judge_acs(const PortFacts& facts) {
   return Outcome::found(std::move(finding));
 }
 
+// ---- PCIE-4 ----
+
+Outcome judge_iommu(const HostFacts& facts) {
+  if (is_guest(facts.host).value_or(false))
+    return Outcome::not_checked("virtual machine: the IOMMU that matters is the hypervisor's (VM-1)");
+  Needs need;
+  need(facts.host.hypervisor, "hypervisor");
+  const std::string* iommu = need(facts.host.iommu, "IOMMU");
+  const auto* gpus = need(facts.host.gpus, "GPUs");
+  if (need.missing()) return need.not_checked();
+  std::vector<Evidence> seen{setting("IOMMU", *iommu, "", "sysfs iommu groups, kernel command line"),
+                             setting("GPUs", gpus->size(), "", "PCI")};
+  if (*iommu != "translating" || gpus->empty()) return Outcome::passed(std::move(seen));
+  Finding finding;
+  finding.confidence = Confidence::medium;
+  finding.evidence = std::move(seen);
+  finding.cause =
+      "The IOMMU translates on bare metal with GPUs: peer-to-peer between NIC and GPU is sent to the root "
+      "complex to be translated, or fails with page faults.";
+  finding.fix = advise(
+      "Boot with iommu=pt, or use ATS where translation has to stay. If transfers fail, the first IOMMU page "
+      "fault of the kernel log is the root event. No change of the network.",
+      {"dmesg | grep -E 'IO_PAGE_FAULT|DMAR.*fault'"});
+  return Outcome::found(std::move(finding));
+}
+
 // ---- HOST-2 ----
 
 Outcome judge_placement(const HostFacts& facts) {
@@ -227,6 +253,18 @@ std::span<const Rule> pcie_rules() {
        .source = "NVIDIA/nccl#489, #85",
        .gates = {.infiniband_too = true, .any_nic = true},
        .judge = judge_acs},
+      {.id = "PCIE-4",
+       .title = "The IOMMU does not stand between NIC and GPU",
+       .condition = "On bare metal with GPUs the IOMMU is off or passes through.",
+       .why = "Translated peer-to-peer goes through the root complex, or ends in page faults.",
+       .needs = "IOMMU mode, GPUs, hypervisor. The kernel log is not read.",
+       .decided =
+           "Warning with confidence medium if it translates and there are GPUs: whether peer-to-peer is used "
+           "is not visible. Not checked in a guest.",
+       .fix = "iommu=pt, or ATS.",
+       .source = "NVIDIA/nccl#928; Linux kernel parameters, iommu",
+       .gates = {},
+       .judge = judge_iommu},
       {.id = "HOST-2",
        .title = "GPUs have a RoCE port on their NUMA node",
        .condition = "The nearest RoCE port of each GPU is on its node.",

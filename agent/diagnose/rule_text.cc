@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "agent/diagnose/rule.h"
+#include "dataplane/base/json_writer.h"
 
 namespace rocetune::diagnose {
 namespace {
@@ -40,13 +41,18 @@ std::string limits_of(const Rule& rule) {
 
 struct Part {
   const char* name;
+  const char* key;  // in JSON
   std::string text;
 };
 std::vector<Part> parts_of(const Rule& rule) {
-  return {{"Judges", subject_of(rule.scope())},   {"Must hold", std::string(rule.condition)},
-          {"Why", std::string(rule.why)},         {"Needs", std::string(rule.needs)},
-          {"Decided", std::string(rule.decided)}, {"Not checked on", limits_of(rule)},
-          {"Fix", std::string(rule.fix)},         {"Source", std::string(rule.source)}};
+  return {{"Judges", "judges", subject_of(rule.scope())},
+          {"Must hold", "must_hold", std::string(rule.condition)},
+          {"Why", "why", std::string(rule.why)},
+          {"Needs", "needs", std::string(rule.needs)},
+          {"Decided", "decided", std::string(rule.decided)},
+          {"Not checked on", "not_checked_on", limits_of(rule)},
+          {"Fix", "fix", std::string(rule.fix)},
+          {"Source", "source", std::string(rule.source)}};
 }
 
 constexpr const char* kIntroduction =
@@ -71,16 +77,13 @@ constexpr const char* kIntroduction =
     "how sure\n"
     "that is, and a finding that rests on it is no surer.\n";
 
-}  // namespace
-
-Expected<std::string> explain(const std::string& id) {
-  std::string out;
+// The rows of an id, or all of them.
+Expected<std::vector<const Rule*>> rules_named(const std::string& id) {
+  std::vector<const Rule*> out;
   std::vector<std::string> ids;
   for (const Rule* rule : all_rules()) {
     ids.emplace_back(rule->id);
-    if (rule->id != id) continue;
-    out += fmt::format("{}{}  {}\n", out.empty() ? "" : "\n", rule->id, rule->title);
-    for (const Part& part : parts_of(*rule)) out += fmt::format("  {:<15} {}\n", part.name, part.text);
+    if (rule->id == id || id == "all") out.push_back(rule);
   }
   if (!out.empty()) return out;
   return tl::unexpected(bad_input({{.place = {},
@@ -88,6 +91,33 @@ Expected<std::string> explain(const std::string& id) {
                                     .found = id,
                                     .allowed = "all, or a rule's id as findings name it",
                                     .nearest = nearest_name(id, ids)}}));
+}
+
+}  // namespace
+
+Expected<std::string> explain(const std::string& id) {
+  return rules_named(id).map([](const std::vector<const Rule*>& rules) {
+    std::string out;
+    for (const Rule* rule : rules) {
+      out += fmt::format("{}{}  {}\n", out.empty() ? "" : "\n", rule->id, rule->title);
+      for (const Part& part : parts_of(*rule)) out += fmt::format("  {:<15} {}\n", part.name, part.text);
+    }
+    return out;
+  });
+}
+
+Expected<std::string> explain_json(const std::string& id) {
+  return rules_named(id).map([](const std::vector<const Rule*>& rules) {
+    JsonWriter out;
+    out.begin_object().member("schema_version", 1).key("rules").begin_array();
+    for (const Rule* rule : rules) {
+      out.begin_object().member("rule", rule->id).member("title", rule->title);
+      for (const Part& part : parts_of(*rule)) out.member(part.key, part.text);
+      out.end_object();
+    }
+    out.end_array().end_object();
+    return out.take();
+  });
 }
 
 std::string rules_markdown() {

@@ -11,6 +11,9 @@ namespace rocetune::diagnose {
 // All rows of one id, for a terminal. Error: bad_input with the nearest id.
 Expected<std::string> explain(const std::string& id);
 
+// The same as JSON; id "all" gives every rule.
+Expected<std::string> explain_json(const std::string& id);
+
 // All rules as Markdown.
 std::string rules_markdown();
 

@@ -148,6 +148,37 @@ Outcome judge_receiver_ready(const PortFacts& facts, const counters::PortDelta& 
   return Outcome::found(std::move(finding));
 }
 
+// ---- LOSS-3 ----
+
+Outcome judge_flushes(const PortFacts& facts, const counters::PortDelta& delta) {
+  const std::vector<std::string_view> flushes{"request_flush_errors", "response_flush_errors"};
+  const std::vector<std::string_view> all{"request_completion_errors", "response_completion_errors"};
+  std::vector<Evidence> seen = counters_seen(delta, flushes);
+  if (seen.empty()) return Outcome::not_checked("flushed work requests are not counted here");
+  std::uint64_t flushed = 0, errors = 0;
+  for (const std::string_view name : flushes) flushed += delta.increment(name).value_or(0);
+  for (const std::string_view name : all) errors += delta.increment(name).value_or(0);
+  for (Evidence& e : counters_seen(delta, all)) seen.push_back(std::move(e));
+  if (flushed == 0) {
+    if (std::string idle = why_no_traffic_verdict(facts, false); !idle.empty())
+      return Outcome::not_checked(std::move(idle));
+    return Outcome::passed(std::move(seen));
+  }
+  Finding finding;
+  finding.severity = Severity::info;
+  finding.evidence = std::move(seen);
+  finding.cause = fmt::format(
+      "{} work requests were flushed: what follows when a queue pair fails or is torn down, not packet "
+      "loss{}.",
+      flushed,
+      errors > flushed ? fmt::format("; {} completions failed for another reason before", errors - flushed)
+                       : "");
+  finding.fix = advise(
+      "Look for the first completion that failed with another status in the application's log; a job that "
+      "just ended flushes too.");
+  return Outcome::found(std::move(finding));
+}
+
 // ---- LOSS-4 ----
 
 Outcome judge_nic_drops(const PortFacts& facts, const counters::PortDelta& delta) {
@@ -262,6 +293,16 @@ std::span<const Rule> traffic_rules() {
        .source = "InfiniBand specification, RNR NAK timer; NVIDIA/daqiri#126",
        .gates = {.infiniband_too = true, .any_function = true},
        .judge = judge_receiver_ready},
+      {.id = "LOSS-3",
+       .title = "No work requests are flushed",
+       .condition = "Flush errors do not rise.",
+       .why = "They follow from a queue pair that failed or was torn down; taken for loss they mislead.",
+       .needs = "request_flush_errors, response_flush_errors; completion errors of all kinds beside them.",
+       .decided = "Info if any rises, with how many other errors there were. Never counted as loss.",
+       .fix = "Find the first error.",
+       .source = "InfiniBand specification, work request flushed; facebookincubator/gloo#147",
+       .gates = {.infiniband_too = true, .any_function = true, .idle_too = true},
+       .judge = judge_flushes},
       {.id = "LOSS-4",
        .title = "The NIC drops nothing it receives",
        .condition = "Receive discards do not rise.",

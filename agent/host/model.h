@@ -439,7 +439,8 @@ struct Host {
   Observed<std::vector<Gpu>> gpus = not_read();
   Observed<std::vector<Affinity>> affinity = not_read();
   Observed<std::vector<Owner>> owners = not_read();
-  Observed<bool> boot_unit_installed = not_read();  // ours: settings survive a reboot
+  Observed<bool> boot_unit_installed = not_read();  // ours: it brings the confirmed state back after a reboot
+  Observed<bool> state_confirmed = not_read();      // our journal holds a state for it to bring back
   std::vector<Port> ports;                          // by PCI address, then name
   std::vector<Bond> bonds;
   bool operator==(const Host&) const = default;
@@ -459,6 +460,7 @@ struct Host {
     visit("affinity", self.affinity...);
     visit("owners", self.owners...);
     visit("boot_unit_installed", self.boot_unit_installed...);
+    visit("state_confirmed", self.state_confirmed...);
     visit("ports", self.ports...);
     visit("bonds", self.bonds...);
   }

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "agent/tune/state_directory.h"
 #include "dataplane/base/durable.h"
 #include "dataplane/base/file.h"
 #include "dataplane/base/rooted_path.h"
@@ -26,8 +27,8 @@ std::string replaced(std::string text, std::string_view what, const std::string&
 
 Expected<std::string> program_path() { return read_link("/proc/self/exe"); }
 
-Expected<std::string> install_boot_unit(const std::string& root, const std::string& program,
-                                        const std::string& state_directory, const ConfigFiles& files) {
+Expected<std::string> boot_unit_text(const std::string& root, const std::string& program,
+                                     const std::string& state_directory, const ConfigFiles& files) {
   const RootedPath path(root);
   if (!path_exists(path("/etc/systemd")) && !path_exists(path("/run/systemd/system"))) {
     return fail(ErrorKind::unsupported,
@@ -39,6 +40,10 @@ Expected<std::string> install_boot_unit(const std::string& root, const std::stri
                   "{} will not be there after a reboot: copy it to /usr/local/bin first", program);
     }
   }
+  if (!state_directory.starts_with('/')) {
+    return fail(ErrorKind::bad_input,
+                "--state-dir: found {}, allowed: an absolute path, as a unit has no other", state_directory);
+  }
   if (program.find_first_of(" \"'\\%$\n") != std::string::npos ||
       state_directory.find_first_of(" \"'\\%$\n") != std::string::npos) {
     return fail(ErrorKind::bad_input, "{} and {} have to be paths that a unit file takes as they are",
@@ -46,16 +51,32 @@ Expected<std::string> install_boot_unit(const std::string& root, const std::stri
   }
   const auto file = files.read("systemd/" + std::string(kUnit));
   if (!file) return tl::unexpected(file.error());
-  const std::string unit = replaced(replaced(file->text, "@PROGRAM@", program), "@STATE@", state_directory);
+  return replaced(replaced(file->text, "@PROGRAM@", program), "@STATE@", state_directory);
+}
+
+Expected<std::string> install_boot_unit(const std::string& root, const std::string& program,
+                                        const std::string& state_directory, const ConfigFiles& files) {
+  const auto unit = boot_unit_text(root, program, state_directory, files);
+  if (!unit) return unit;
+  const RootedPath path(root);
   const std::string unit_path = path(fmt::format("{}/{}", kUnits, kUnit));
   const std::string link = path(fmt::format("{}/{}", kWants, kUnit));
   if (auto status = create_directories(directory_of(link)); !status) return tl::unexpected(status.error());
-  if (auto status = write_atomically(unit_path, unit); !status) return tl::unexpected(status.error());
+  if (auto status = write_atomically(unit_path, *unit); !status) return tl::unexpected(status.error());
   if (::symlink(fmt::format("../{}", kUnit).c_str(), link.c_str()) < 0 && errno != EEXIST) {
     return tl::unexpected(Error(ErrorKind::io, fmt::format("link {}", link), errno));
   }
   if (auto status = sync_directory(directory_of(link)); !status) return tl::unexpected(status.error());
   return unit_path;
+}
+
+std::string boot_unit_state_directory(const std::string& root) {
+  constexpr std::string_view kFlag = " --state-dir ";
+  const auto unit = read_file(RootedPath(root)(fmt::format("{}/{}", kUnits, kUnit)));
+  const std::size_t at = unit ? unit->find(kFlag) : std::string::npos;
+  if (at == std::string::npos) return std::string(kStateDirectory);
+  const std::size_t begin = at + kFlag.size();
+  return unit->substr(begin, unit->find('\n', begin) - begin);
 }
 
 Expected<> remove_boot_unit(const std::string& root) {

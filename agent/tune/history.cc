@@ -97,7 +97,7 @@ std::string state_text(const Entry& entry, const Moment& now) {
   return "";
 }
 
-std::string history_text(const Ledger& ledger, const Moment& now) {
+std::string history_text(const Ledger& ledger, const Moment& now, const TextTable::Look& look) {
   std::string out;
   for (const Entry& entry : ledger.entries()) {
     if (entry.is_open() || &entry == ledger.unrepaired()) {
@@ -108,17 +108,17 @@ std::string history_text(const Ledger& ledger, const Moment& now) {
   if (!out.empty()) out += "\n";
   if (ledger.entries().empty()) return "Nothing was changed on this host yet.\n";
   TextTable table({{.title = "id", .align = Align::right},
-                   {.title = "began"},
-                   {.title = "who"},
-                   {.title = "what"},
-                   {.title = "end"},
-                   {.title = "why"}});
+                   {.title = "began", .overflow = Overflow::wrap},
+                   {.title = "who", .overflow = Overflow::wrap},
+                   {.title = "what", .overflow = Overflow::wrap},
+                   {.title = "end", .overflow = Overflow::wrap},
+                   {.title = "why", .overflow = Overflow::wrap}});
   for (const Entry& entry : ledger.entries()) {
     table.add_row({fmt::format("{}", entry.id), time_text(entry.began.unix_ns),
                    caller_text(entry.begin.caller), what_text(entry.begin.plan), state_text(entry, now),
                    entry.end_reason});
   }
-  out += table.text();
+  out += table.text(look);
   const auto& entries = ledger.entries();
   const auto last = std::find_if(entries.rbegin(), entries.rend(), [](const Entry& entry) {
     return entry.outcome == Outcome::committed && !entry.undone_by;

@@ -5,12 +5,13 @@
 #include <string>
 
 #include "agent/tune/ledger.h"
+#include "dataplane/base/text_table.h"
 
 namespace rocetune::tune {
 
 // One line per transaction, newest last: number, when, who, what, end. What needs somebody now comes first.
-// `now` tells how long a waiting transaction has.
-std::string history_text(const Ledger& ledger, const Moment& now);
+// `now` tells how long a waiting transaction has; the table is fitted into the look's width.
+std::string history_text(const Ledger& ledger, const Moment& now, const TextTable::Look& look = {});
 
 // One transaction in full: who, when, from where, why, each change with before and after and what was read
 // back, what happened meanwhile, the end, and the command that takes it back.

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "agent/host/knob_json.h"
+#include "dataplane/base/utf8.h"
 
 namespace rocetune::tune {
 namespace {
@@ -161,11 +162,17 @@ Expected<QueryResult> query_history(const std::string& path, const std::string& 
   auto db = open(path, SQLITE_OPEN_READONLY);
   if (!db) return tl::unexpected(db.error());
   sqlite3_stmt* raw = nullptr;
-  if (sqlite3_prepare_v2(db->get(), sql.c_str(), -1, &raw, nullptr) != SQLITE_OK) {
+  const char* rest = nullptr;
+  if (sqlite3_prepare_v2(db->get(), sql.c_str(), -1, &raw, &rest) != SQLITE_OK) {
     return failed_sql(db->get(), ErrorKind::bad_input, "--query");
   }
   const Statement statement(raw);
   if (raw == nullptr) return fail(ErrorKind::bad_input, "--query: found nothing to run, allowed: one SELECT");
+  const std::string_view more(rest);
+  if (const std::size_t at = more.find_first_not_of(" \t\r\n;"); at != std::string_view::npos) {
+    return fail(ErrorKind::bad_input, "--query: found more behind it: {}, allowed: one SELECT",
+                printable(more.substr(at)));
+  }
   QueryResult out;
   const int columns = sqlite3_column_count(raw);
   for (int i = 0; i < columns; ++i) out.columns.emplace_back(sqlite3_column_name(raw, i));

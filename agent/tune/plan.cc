@@ -42,6 +42,18 @@ void add_port_facts(std::map<std::string, std::string>& facts, const Host& host,
   }
 }
 
+// A field that is missing keeps its default, which of a stranger's JSON would make a plan that changes
+// nothing.
+Expected<> expect_plan(const Json& json, const std::string& file) {
+  std::string missing;
+  for (const std::string_view name : {"schema_version", "host", "facts_sha256", "facts", "steps"}) {
+    if (json_member(json, name) == nullptr) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", name);
+  }
+  if (missing.empty()) return {};
+  return fail(ErrorKind::bad_input, "{}: found JSON without {}, allowed: what rocetune plan -o writes", file,
+              missing);
+}
+
 }  // namespace
 
 void add_unique(std::vector<std::string>& names, const std::string& name) {
@@ -121,9 +133,9 @@ std::string to_json_text(const Plan& plan) {
 Expected<Plan> plan_from_json(std::string_view text, const std::string& file) {
   return parse_json(text, file).and_then([&](const Json& json) {
     const JsonPath path(file);
-    return from_json<Plan>(json, path).and_then([&](Plan plan) {
-      return checked_plan(std::move(plan), path);
-    });
+    return expect_plan(json, file)
+        .and_then([&] { return from_json<Plan>(json, path); })
+        .and_then([&](Plan plan) { return checked_plan(std::move(plan), path); });
   });
 }
 

@@ -121,7 +121,8 @@ std::string sha256_of(const std::map<std::string, std::string>& facts);
 std::vector<std::string> staleness(const Plan& plan, const host::Host& host);
 
 std::string to_json_text(const Plan& plan);
-// Error: bad_input with the path inside; also steps without a change, a change whose port is not its step's,
+// Error: bad_input with the path inside; also JSON that is no plan (one of schema_version, host,
+// facts_sha256, facts, steps is missing), steps without a change, a change whose port is not its step's,
 // values that do not belong to their knob, a newer schema.
 Expected<Plan> plan_from_json(std::string_view text, const std::string& file);
 

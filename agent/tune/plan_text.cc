@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "agent/tune/plan_json.h"
+
 namespace rocetune::tune {
 namespace {
 
@@ -82,6 +84,38 @@ std::string interruption_text(const Plan& plan, const host::Host& host) {
 std::vector<std::string> commands_of(const Change& change, const host::Port& port, bool with_mlnx_qos) {
   return host::equivalent_commands(port, change.knob, change.before ? *change.before : change.after,
                                    change.after, with_mlnx_qos);
+}
+
+std::string plan_json(const Plan& plan, const host::Host& host, const std::vector<Refusal>& refusals,
+                      bool with_mlnx_qos) {
+  JsonWriter out;
+  out.begin_object();
+  for_each_field(plan, [&](std::string_view name, const auto& member) {
+    using Member = std::remove_cvref_t<decltype(member)>;
+    if constexpr (requires { JsonForm<Member>::is_left_out(member); }) {
+      if (JsonForm<Member>::is_left_out(member)) return;
+    }
+    out.key(name);
+    rocetune::to_json(out, member);
+  });
+  out.key("commands").begin_array();
+  std::int64_t number = 0;
+  for (const Step& step : plan.steps) {
+    ++number;
+    const host::Port* const port = host.find_port(step.port);
+    for (const Change& change : step.changes) {
+      if (port == nullptr) continue;
+      out.begin_object().member("step", number).key("knob");
+      rocetune::to_json(out, change.knob);
+      out.key("lines");
+      rocetune::to_json(out, commands_of(change, *port, with_mlnx_qos));
+      out.end_object();
+    }
+  }
+  out.end_array().key("refusals");
+  rocetune::to_json(out, refusals);
+  out.end_object();
+  return out.take();
 }
 
 std::string plan_text(const Plan& plan, const host::Host& host, const std::vector<Refusal>& refusals,

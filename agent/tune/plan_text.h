@@ -15,6 +15,11 @@ namespace rocetune::tune {
 std::string plan_text(const Plan& plan, const host::Host& host, const std::vector<Refusal>& refusals,
                       bool with_mlnx_qos);
 
+// The plan's own JSON, as apply takes it, and beside it what the text tells too: "commands", the lines of
+// each change in the plan's order, and "refusals", what apply would object to now.
+std::string plan_json(const Plan& plan, const host::Host& host, const std::vector<Refusal>& refusals,
+                      bool with_mlnx_qos);
+
 // The commands that do the same by hand, in the plan's order.
 std::vector<std::string> commands_of(const Change& change, const host::Port& port, bool with_mlnx_qos);
 

@@ -53,9 +53,14 @@ Expected<std::vector<std::string>> asked_ports(const host::Host& host,
     }
     if (host.find_port(name) == nullptr) {
       std::vector<std::string> known;
-      for (const host::Port& port : host.ports) known.push_back(port.name);
+      std::string allowed;
+      for (const host::Port& port : host.ports) {
+        known.push_back(port.name);
+        allowed += (allowed.empty() ? "" : ", ") + port.name;
+      }
       const std::string nearest = nearest_name(name, known);
-      return fail(ErrorKind::bad_input, "--port: found {}, allowed: a port of this host{}", name,
+      return fail(ErrorKind::bad_input, "--port: found {}, allowed: {}{}", name,
+                  allowed.empty() ? "nothing: no NIC is visible here" : allowed,
                   nearest.empty() ? "" : "; did you mean " + nearest + "?");
     }
     if (!is_unique(host, name)) {

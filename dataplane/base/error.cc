@@ -110,21 +110,34 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string wanted = lower_case(word);
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(word.size() / 3, 1) + 1;
   for (const std::string& candidate : candidates) {
     const auto [shorter, longer] = std::minmax({word.size(), candidate.size()});  // by value
     if (longer - shorter >= best_distance) continue;
-    const std::size_t distance = edit_distance(word, candidate);
+    const std::size_t distance = edit_distance(wanted, lower_case(candidate));
     if (distance < best_distance) {
       best_distance = distance;
       best = candidate;
     }
   }
-  return best;
+  if (!best.empty() || wanted.size() < 2) return best;
+  const auto longer = std::find_if(candidates.begin(), candidates.end(), [&](const std::string& candidate) {
+    return lower_case(candidate).starts_with(wanted);
+  });
+  return longer == candidates.end() ? "" : *longer;
 }
 
 }  // namespace rocetune

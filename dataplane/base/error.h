@@ -103,8 +103,8 @@ struct InputIssue {
 // All complaints of one file as one bad_input error; `issues` must not be empty.
 Error bad_input(const std::vector<InputIssue>& issues);
 
-// The candidate closest to `word` by edit distance (swapped neighbours count once), the first of equals;
-// empty if none is within a third of the word's length, or one edit.
+// The candidate closest to `word` by edit distance (a swap counts once, case does not), the first of equals:
+// within a third of the word's length, or one edit; else one that begins with it ("warn"); else empty.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace rocetune

@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>
 
+#include <cstdio>
 #include <vector>
 
 #include "dataplane/wire/crc32.h"
@@ -53,7 +54,10 @@ void register_all() {
     for (const int size : kSizes) bench->Arg(size);
   }
   void* isal = dlopen("libisal.so.2", RTLD_NOW | RTLD_LOCAL);
-  if (isal == nullptr) return;
+  if (isal == nullptr) {
+    std::puts("crc32/isa-l: not measured, libisal.so.2 is not installed (tools/install-packages peers)");
+    return;
+  }
   const auto crc = reinterpret_cast<IsalCrc>(dlsym(isal, "crc32_gzip_refl"));
   if (crc == nullptr) return;
   auto* bench = benchmark::RegisterBenchmark("crc32/isa-l", [crc](auto& state) {

@@ -130,7 +130,7 @@ def main():
     for name, shares in peers:
         line(name, statistics.median(shares), min(shares), max(shares))
     if not exporter:
-        print("  node exporter is not installed: not measured")
+        print("  node exporter: not measured, it is not installed (tools/install-packages peers)")
     user = result["sampling"]["median_percent_of_core"] - result["system_calls_alone"]["median_percent_of_core"]
     print(f"sampling in user space: {user:.3f} % of a core, limit {options.limit} %")
     if user > options.limit:

@@ -207,7 +207,7 @@ def main():
     allowed = sorted(os.sched_getaffinity(0))
     cores = [int(core) for core in arguments.cores.split(",")] if arguments.cores else allowed[:2]
     if len(cores) != 2:
-        print("two cores are needed, one a side", file=sys.stderr)
+        print("two cores are needed, one a side")
         return 77  # meson: skipped
     print(f"machine: {cpu_model()}, {len(allowed)} cores; {platform.release()}; commit {commit()}; load {os.getloadavg()[0]:.1f}")
     print(f"{arguments.rounds} rounds of {arguments.seconds:g} s, cores {cores[0]} and {cores[1]}, memif rings of 2^{RING}\n")

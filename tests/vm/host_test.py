@@ -85,8 +85,9 @@ class Suites(unittest.TestCase):
     verdict = suites.Verdict()
     suites._say = lambda text: None  # pylint: disable=protected-access
     result = machine.Result(exit_code=machine.EXIT_TIMEOUT, timed_out=True)
-    suites._count(verdict, ["s.a", "s.b", "s.c"], {"s.a": "", "s.b": "wrong"}, result)  # pylint: disable=protected-access
-    self.assertEqual((verdict.passed, verdict.failed), (1, 2))
+    reports = {"s.a": "", "s.b": "wrong", "s.d": None}
+    suites._count(verdict, ["s.a", "s.b", "s.c", "s.d"], reports, result)  # pylint: disable=protected-access
+    self.assertEqual((verdict.passed, verdict.failed, verdict.skipped), (1, 2, 1))
 
   def test_every_suite_loads(self):
     listed = subprocess.run([VM_DIR.parent.parent / "tools" / "vmlab", "test", "--list"], text=True,

@@ -24,7 +24,8 @@ import struct
 import time
 
 # pylint: disable=unused-import
-from lab_base import (Done, Failure, LinkEvents, background, expect, expect_equal, run, run_fails, wait_until)
+from lab_base import (Done, Failure, LinkEvents, Skip, background, expect, expect_equal, run, run_fails,
+                      wait_until)
 from lab_dcb import expect_errno
 from lab_nic import CONTROL, DEBUGFS, PRIORITIES, Nic, inject, nic, nics, writes
 from lab_state import capture, diff, expect_same_state, pause, pfc_prevention_tout, roce_tos, set_roce_tos

@@ -16,6 +16,10 @@ DEFAULT_TIMEOUT_S = 90
 
 # ---- judging ----
 
+class Skip(Exception):
+  """This machine lacks what the test needs: neither passed nor failed, and said so."""
+
+
 class Failure(Exception):
   """A test's verdict, as opposed to an accident."""
 

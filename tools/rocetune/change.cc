@@ -8,7 +8,6 @@
 #include <iostream>
 
 #include "agent/host/host_reader.h"
-#include "agent/tune/boot_unit.h"
 #include "agent/tune/caller.h"
 #include "agent/tune/deadman.h"
 #include "agent/tune/derived_plans.h"
@@ -18,6 +17,7 @@
 #include "dataplane/base/durable.h"
 #include "dataplane/base/file.h"
 #include "tools/rocetune/change_session.h"
+#include "tools/rocetune/persist.h"
 
 namespace rocetune::cli {
 namespace {
@@ -117,10 +117,12 @@ tune::ApplyRequest request_of(const Caller& caller, const std::vector<std::strin
   return request;
 }
 
-ExitCode apply_plan(ChangeSession& session, const Plan& plan, const tune::ApplyRequest& request) {
+ExitCode apply_plan(ChangeSession& session, const Plan& plan, const tune::ApplyRequest& request,
+                    bool persist = false) {
   auto result = session.transactions().apply(plan, request, [&](std::int64_t id) { return session.arm(id); });
   if (!result) return complain(result.error());
-  return session.report(*result);
+  const ExitCode code = session.report(*result);
+  return persist ? persist_after(session, *result, code) : code;
 }
 
 // Nothing is begun while something is open; what could be finished was.
@@ -180,13 +182,12 @@ ExitCode run_plan(const PlanCommand& command) {
   if (command.from.empty()) mention_open(command.change);
   const auto plan = plan_for(*host, *profile, command.plan, *tables);
   if (!plan) return complain(plan.error());
-  const std::string json = tune::to_json_text(*plan);
   if (!command.output.empty()) {
-    if (auto status = write_atomically(command.output, json); !status) return complain(status.error());
+    const auto status = write_atomically(command.output, tune::to_json_text(*plan));
+    if (!status) return complain(status.error());
   }
-  print(command.change.common.json
-            ? json
-            : tune::plan_text(*plan, *host, refusals_now(*host, *plan, {}), command.plan.with_mlnx_qos));
+  const auto render = command.change.common.json ? tune::plan_json : tune::plan_text;
+  print(render(*plan, *host, refusals_now(*host, *plan, {}), command.plan.with_mlnx_qos));
   return ExitCode::fine;
 }
 
@@ -195,6 +196,9 @@ ExitCode run_apply(const ApplyCommand& command) {
   if (!session) return complain(session.error());
   const Caller caller = tune::current_caller(command_text(command.boot ? "apply --boot" : "apply"));
   if (command.boot) return run_boot(**session, caller);
+  if (command.persist) {  // what forbids a boot unit is said before anything is changed
+    if (auto possible = can_persist(**session); !possible) return complain(possible.error());
+  }
   const auto source = plan_source(command, (*session)->tables());
   if (!source) return complain(source.error());
   if (const auto code = blocked((*session)->recover(caller), **session)) return *code;
@@ -207,16 +211,8 @@ ExitCode run_apply(const ApplyCommand& command) {
   if (!plan->is_empty() && refused.empty()) {
     if (auto status = consent(command.yes, "Apply this plan?"); !status) return complain(status.error());
   }
-  if (command.persist) {
-    const auto program = tune::program_path();
-    if (!program) return complain(program.error());
-    const auto unit = tune::install_boot_unit(command.change.common.root, *program,
-                                              (*session)->state().path(), (*session)->tables().files);
-    if (!unit) return complain(unit.error());
-    fmt::print(stderr, "boot unit: {}\n", *unit);
-  }
-  return apply_plan(**session, *plan,
-                    request_of(caller, command.allow, command.confirm_within, command.soak));
+  return apply_plan(**session, *plan, request_of(caller, command.allow, command.confirm_within, command.soak),
+                    command.persist);
 }
 
 ExitCode run_confirm(const ConfirmCommand& command) {
@@ -279,24 +275,6 @@ ExitCode run_recover(const ChangeOptions& options) {
   if (!result) return complain(result.error());
   const ExitCode code = (*session)->report(*result);
   return result->verdict == Verdict::rolled_back ? ExitCode::fine : code;
-}
-
-ExitCode run_persist(const PersistCommand& command) {
-  if (command.remove) {
-    if (auto status = tune::remove_boot_unit(command.change.common.root); !status)
-      return complain(status.error());
-    print("The boot unit is removed: settings last until the next reboot.\n");
-    return ExitCode::fine;
-  }
-  const auto tables = Tables::load(command.change.config_directory);
-  if (!tables) return complain(tables.error());
-  const auto program = tune::program_path();
-  if (!program) return complain(program.error());
-  const auto unit = tune::install_boot_unit(command.change.common.root, *program,
-                                            command.change.state_directory, tables->files);
-  if (!unit) return complain(unit.error());
-  print(fmt::format("{} is installed: the last confirmed state comes back at boot.\n", *unit));
-  return ExitCode::fine;
 }
 
 ExitCode run_deadman(const DeadmanCommand& command) {

@@ -29,6 +29,7 @@ class ChangeSession {
   // Errors: conflict if another process has the lock, bad_input for a damaged journal, denied.
   static Expected<std::unique_ptr<ChangeSession>> open(const ChangeOptions& options);
 
+  const ChangeOptions& options() const { return options_; }
   const Tables& tables() const { return tables_; }
   const tune::StateDirectory& state() const { return state_; }
   tune::LiveHost& host() { return host_; }

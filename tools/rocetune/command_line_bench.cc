@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "tools/rocetune/bench.h"
+#include "tools/rocetune/command_line_flags.h"
 #include "tools/rocetune/subcommands.h"
 
 namespace rocetune::cli {
@@ -119,7 +120,7 @@ void add_sides(CLI::App& bench, BenchCommand& command, BenchTexts& texts) {
   bench.add_option("--transport", texts.transport, "soft: rocetune's own RoCE v2 over a port of DPDK")
       ->type_name("NAME")
       ->capture_default_str()
-      ->check(CLI::IsMember({"soft"}));
+      ->check(one_of({"soft"}));
   bench.add_option("--dpdk", command.dpdk, "arguments of DPDK's environment")
       ->type_name("ARGUMENTS")
       ->required();
@@ -135,7 +136,8 @@ void add_sides(CLI::App& bench, BenchCommand& command, BenchTexts& texts) {
       .add_option("--shards", command.plan.shards,
                   "cores, each with its own queue and queue pairs; both sides alike")
       ->type_name("N")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(an_integer("an integer 1 to 16"));
 }
 
 void add_perftest(CLI::App& bench, BenchTexts& texts) {
@@ -149,34 +151,41 @@ void add_perftest(CLI::App& bench, BenchTexts& texts) {
       .add_option("-n,--iterations", texts.iterations,
                   "with ib_*: messages (default: 1000; ib_write_bw: 5000)")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
-  bench.add_option("-p,--port", texts.port, "with ib_*: TCP port")->type_name("N")->capture_default_str();
+      ->check(whole_number(1, std::int64_t{1} << 31));
+  bench.add_option("-p,--port", texts.port, "with ib_*: TCP port")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(an_integer("a TCP port, 1 to 65535"));
 }
 
 void add_traffic(CLI::App& bench, BenchCommand& command, BenchTexts& texts) {
   bench.add_option("--op", texts.operation, "write, read or send (default: send for latency, else write)")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"write", "read", "send"}));
+      ->check(one_of({"write", "read", "send"}));
   bench.add_option("--size", texts.sizes, "message sizes, one row each (default: 64KiB; latency: 32B)")
       ->type_name("SIZE,...")
       ->delimiter(',');
   bench.add_option("--mtu", command.plan.mtu, "path MTU: 256, 512, 1024, 2048 or 4096")
       ->type_name("BYTES")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(an_integer("256, 512, 1024, 2048 or 4096"));
   bench.add_option("--window", command.plan.window, "messages in flight on each queue pair")
       ->type_name("N")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(an_integer("an integer 1 to 4096"));
   bench.add_option("--qps", command.plan.queue_pairs, "queue pairs of each shard")
       ->type_name("N")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(an_integer("an integer 1 to 4096"));
   bench.add_option("--clients", command.plan.clients, "incast: clients that start together")
       ->type_name("N")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(an_integer("an integer 1 to 64"));
   bench.add_option("--for", texts.span, "length of each row")->type_name("TIME")->capture_default_str();
   bench.add_option("--recovery", texts.recovery, "go-back-n, or selective-repeat (rocetune on both sides)")
       ->type_name("NAME")
       ->capture_default_str()
-      ->check(CLI::IsMember({"go-back-n", "selective-repeat"}));
+      ->check(one_of({"go-back-n", "selective-repeat"}));
 }
 
 void add_congestion(CLI::App& bench, BenchCommand& command, BenchTexts& texts) {
@@ -185,7 +194,7 @@ void add_congestion(CLI::App& bench, BenchCommand& command, BenchTexts& texts) {
                   "acknowledgements of what this side sends are waited for 4.096 us x 2^N")
       ->type_name("N")
       ->capture_default_str()
-      ->check(CLI::Range(1, 31));
+      ->check(whole_number(1, 31));
   bench
       .add_option("--cc", texts.controller,
                   "congestion control of what this side sends: off, fixed, dcqcn, swift, timely")
@@ -236,19 +245,15 @@ void add_bench(const Dispatch& dispatch) {
   bench
       ->add_option("PATTERN", texts->pattern,
                    "stream, latency or incast; or ib_*, with that program of perftest on the other side")
+      ->type_name("NAME")
       ->required()
-      ->check(CLI::IsMember(pattern_names()));
+      ->check(one_of(pattern_names()));
   add_perftest(*bench, *texts);
   add_sides(*bench, *command, *texts);
   add_traffic(*bench, *command, *texts);
   add_congestion(*bench, *command, *texts);
   bench->add_flag("--json", command->json, "everything as JSON");
-  bench->add_option("--colour", command->colour, "auto, always or never")
-      ->type_name("WHEN")
-      ->transform(
-          CLI::CheckedTransformer(std::map<std::string, ColourChoice>{{"auto", ColourChoice::automatic},
-                                                                      {"always", ColourChoice::always},
-                                                                      {"never", ColourChoice::never}}));
+  add_colour(*bench, command->colour);
   bench->callback([=, &dispatch_action = dispatch.action] {
     const auto perftest = perftest_of(texts->pattern);
     refuse_strangers(*bench, perftest.has_value());

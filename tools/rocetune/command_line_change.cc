@@ -4,6 +4,7 @@
 
 #include "agent/tune/guardrails.h"
 #include "tools/rocetune/change.h"
+#include "tools/rocetune/command_line_flags.h"
 #include "tools/rocetune/subcommands.h"
 
 namespace rocetune::cli {
@@ -11,10 +12,11 @@ namespace {
 
 void add_change_options(CLI::App& app, ChangeOptions& out) {
   app.add_flag("--json", out.common.json, "one JSON object on standard output");
-  app.add_option("--root", out.common.root, "host root: a container's view of its host");
-  app.add_option("--state-dir", out.state_directory, "journal, lock and history")->capture_default_str();
-  app.add_option("--config-dir", out.config_directory,
-                 "folder laid out as configs/, its files before built-in ones");
+  add_text(app, "--root", out.common.root, "DIR", "host root: a container's view of its host");
+  add_text(app, "--state-dir", out.state_directory, "DIR", "journal, lock and history")
+      ->capture_default_str();
+  add_text(app, "--config-dir", out.config_directory, "DIR",
+           "folder laid out as configs/, its files before built-in ones");
 }
 
 // A text with a unit. "none" is allowed where the value is optional.
@@ -41,9 +43,10 @@ void add_quantity(CLI::App& app, const std::string& flag, T& out, const std::str
 }
 
 void add_plan_options(CLI::App& app, PlanOptions& out) {
-  app.add_option("--profile", out.profile,
-                 "name (lossy, pcp-tagged-l2, roce-dscp26-prio3, sonic-dscp3-4) or file");
-  app.add_option("--port", out.ports, "netdev or bond; default: every physical RoCE port of a known NIC");
+  add_text(app, "--profile", out.profile, "NAME",
+           "name (lossy, pcp-tagged-l2, roce-dscp26-prio3, sonic-dscp3-4) or file");
+  add_text(app, "--port", out.ports, "NAME",
+           "netdev or bond, may be repeated (default: every physical RoCE port of a known NIC)");
   add_quantity(app, "--cable", out.cable, "length for headroom and delay, instead of the profile's: 30m",
                [](const std::string& text) { return parse_metres(text); });
   add_quantity(app, "--mtu", out.mtu, "least MTU, instead of the profile's: 9000B",
@@ -56,8 +59,15 @@ void add_plan_options(CLI::App& app, PlanOptions& out) {
            }
          },
          "receive buffers: keep, driver (the driver's own, checked), explicit (always set)")
-      ->check(CLI::IsMember({"keep", "driver", "explicit"}));
+      ->type_name("POLICY")
+      ->check(one_of<tune::BufferPolicy>());
   app.add_flag("--mlnx-qos", out.with_mlnx_qos, "show mlnx_qos lines too");
+  app.get_option("--cable")->type_name("LENGTH");
+  app.get_option("--mtu")->type_name("SIZE");
+}
+
+CLI::Option* add_id(CLI::App& app, std::optional<std::int64_t>& out, const std::string& help) {
+  return app.add_option("id", out, help)->type_name("N")->check(whole_number(1));
 }
 
 std::string allow_help() {
@@ -75,16 +85,9 @@ std::string allow_help() {
 }
 
 void add_allow(CLI::App& app, std::vector<std::string>& out) {
-  app.add_option("--allow", out, "consent to something by name; may be repeated")
-      ->check([](const std::string& name) {
-        const auto names = tune::consent_names();
-        if (std::find(names.begin(), names.end(), name) != names.end()) return std::string();
-        std::string allowed;
-        for (const std::string& known : names) allowed += (allowed.empty() ? "" : ", ") + known;
-        const std::string nearest = nearest_name(name, names);
-        return fmt::format("found {}, allowed: {}{}", name, allowed,
-                           nearest.empty() ? "" : "; did you mean " + nearest + "?");
-      });
+  app.add_option("--allow", out, "consent to something by name (see below); may be repeated")
+      ->type_name("NAME")
+      ->check(one_of(tune::consent_names()).description(""));
 }
 
 auto duration = [](const std::string& text) -> Parsed<Duration> {
@@ -109,8 +112,8 @@ void add_plan(const Dispatch& dispatch) {
   add_change_options(*app, command->change);
   add_plan_options(*app, command->plan);
   app->get_option("--profile")->required();
-  app->add_option("--from", command->from, "plan for the host in this file (inspect --json) instead");
-  app->add_option("-o,--output", command->output, "write the plan here as JSON, for apply");
+  add_text(*app, "--from", command->from, "FILE", "plan for the host in this file (inspect --json) instead");
+  add_text(*app, "-o,--output", command->output, "FILE", "write the plan here as JSON, for apply");
   app->footer("Example: rocetune plan --profile roce-dscp26-prio3 --cable 30m -o plan.json");
   app->callback([&dispatch_action = dispatch.action, command] {
     dispatch_action = [command] { return run_plan(*command); };
@@ -122,7 +125,7 @@ void add_apply(const Dispatch& dispatch) {
   const auto command = std::make_shared<ApplyCommand>();
   add_change_options(*app, command->change);
   add_plan_options(*app, command->plan);
-  app->add_option("plan", command->plan_file, "file that plan -o wrote")->excludes("--profile");
+  add_text(*app, "plan", command->plan_file, "FILE", "what plan -o wrote")->excludes("--profile");
   app->add_flag("--yes", command->yes, "do not ask");
   add_quantity(
       *app, "--confirm-within", command->confirm_within,
@@ -130,6 +133,8 @@ void add_apply(const Dispatch& dispatch) {
       duration, "none");
   add_quantity(*app, "--soak", command->soak,
                "watch counters this long before it may be confirmed (default 30s)", duration);
+  app->get_option("--confirm-within")->type_name("TIME");
+  app->get_option("--soak")->type_name("TIME");
   add_allow(*app, command->allow);
   app->add_flag("--persist", command->persist, "install the boot unit that re-applies the confirmed state");
   app->add_flag("--boot", command->boot, "what the boot unit runs: finish what a reboot cut off, re-apply")
@@ -149,7 +154,7 @@ void add_confirm(const Dispatch& dispatch) {
   CLI::App* app = dispatch.app.add_subcommand("confirm", "keep what was applied");
   const auto command = std::make_shared<ConfirmCommand>();
   add_change_options(*app, command->change);
-  app->add_option("id", command->id, "transaction; default: the one that waits");
+  add_id(*app, command->id, "transaction (default: the one that waits)");
   app->footer("Example: rocetune confirm 7");
   app->callback([&dispatch_action = dispatch.action, command] {
     dispatch_action = [command] { return run_confirm(*command); };
@@ -161,12 +166,14 @@ void add_rollback(const Dispatch& dispatch) {
       "rollback", "take back the open transaction, a rollback that failed, or a committed transaction");
   const auto command = std::make_shared<RollbackCommand>();
   add_change_options(*app, command->change);
-  app->add_option("id", command->id, "transaction; default: the open one, else the last committed");
+  add_id(*app, command->id, "transaction (default: the open one, else the last committed)");
   app->add_flag("--yes", command->yes, "do not ask");
   add_quantity(*app, "--confirm-within", command->confirm_within,
                "for a committed one: redo it unless confirmed in this time (default none)", duration, "none");
   add_quantity(*app, "--soak", command->soak, "for a committed one: watch counters this long (default 5s)",
                duration);
+  app->get_option("--confirm-within")->type_name("TIME");
+  app->get_option("--soak")->type_name("TIME");
   add_allow(*app, command->allow);
   app->footer(allow_help() + "What was allowed for the change is allowed for its undo.\n" + kExits +
               "Example: rocetune rollback 7");
@@ -190,13 +197,20 @@ void add_history(const Dispatch& dispatch) {
   CLI::App* app = dispatch.app.add_subcommand("history", "who changed what, when, why, and how it ended");
   const auto command = std::make_shared<HistoryCommand>();
   add_change_options(*app, command->change);
-  app->add_option("--query", command->query, "one SELECT on the SQLite index: transactions, changes, notes");
+  app->add_option("--query", command->query, "one SELECT on the SQLite index: transactions, changes, notes")
+      ->type_name("SQL")
+      ->check(some("one SELECT"));
   CLI::App* show =
       app->add_subcommand("show", "one transaction in full, with the command that takes it back");
-  show->add_option("id", command->id, "transaction")->required();
+  add_id(*show, command->id, "transaction")->required();
   show->add_flag("--json", command->change.common.json, "one JSON object on standard output");
-  show->add_option("--state-dir", command->change.state_directory, "journal, lock and history");
-  app->footer("Example: rocetune history show 7");
+  add_text(*show, "--state-dir", command->change.state_directory, "DIR", "journal, lock and history")
+      ->capture_default_str();
+  show->footer("Example: rocetune history show 7 --json");
+  app->footer(
+      "Examples: rocetune history\n"
+      "          rocetune history show 7\n"
+      "          rocetune history --query 'select id, outcome from transactions'");
   app->callback([&dispatch_action = dispatch.action, command] {
     dispatch_action = [command] { return run_history(*command); };
   });

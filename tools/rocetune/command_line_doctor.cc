@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "tools/rocetune/command_line_flags.h"
 #include "tools/rocetune/doctor.h"
 #include "tools/rocetune/subcommands.h"
 
@@ -10,19 +11,6 @@ namespace {
 
 // The longest that a person waits for a diagnosis.
 constexpr Duration kLongestWatch = seconds(600);
-
-// A flag whose text has a form of its own (units.h); CLI11's validators return what is wrong, or nothing.
-template <class Parse>
-CLI::Option* add_text(CLI::App& app, const std::string& flag, std::string& text, const std::string& help,
-                      const Parse& parse) {
-  return app.add_option(flag, text, help)
-      ->check(CLI::Validator(
-          [parse](const std::string& given) {
-            const auto value = parse(given);
-            return value ? std::string() : "found " + given + ", allowed: " + value.error().allowed;
-          },
-          "", flag));
-}
 
 Parsed<Duration> parse_watch(std::string_view text) {
   if (text == "0") return Duration(0);
@@ -47,15 +35,17 @@ struct Texts {
 
 void declare_class(CLI::App& app, Texts& texts, DoctorCommand& command) {
   const std::string group = "What RoCE is meant to use (else inferred, and said so)";
-  add_text(app, "--dscp", texts.dscp, "DSCP of RoCE data: 26, or af31", parse_dscp)->group(group);
-  add_text(app, "--priority", texts.priority, "its priority, the one with PFC", parse_priority)->group(group);
-  add_text(app, "--cnp-dscp", texts.cnp_dscp, "DSCP of CNPs", parse_dscp)->group(group);
-  add_text(app, "--cnp-priority", texts.cnp_priority, "their priority, without PFC", parse_priority)
-      ->group(group);
+  const auto add = [&](const char* flag, std::string& text, const char* type, const char* help,
+                       const auto& parse) {
+    app.add_option(flag, text, help)->type_name(type)->check(parsed_by(parse))->group(group);
+  };
+  add("--dscp", texts.dscp, "DSCP", "DSCP of RoCE data: 26, or af31", parse_dscp);
+  add("--priority", texts.priority, "PRIORITY", "its priority, the one with PFC", parse_priority);
+  add("--cnp-dscp", texts.cnp_dscp, "DSCP", "DSCP of CNPs", parse_dscp);
+  add("--cnp-priority", texts.cnp_priority, "PRIORITY", "their priority, without PFC", parse_priority);
   app.add_flag("--lossy", command.declared.lossy, "no PFC on purpose")->group(group);
-  app.add_option("--profile", command.profile,
-                 "what plan would set up: a name of configs/profiles, or a file")
-      ->type_name("NAME")
+  add_text(app, "--profile", command.profile, "NAME",
+           "what plan would set up: a name of configs/profiles, or a file")
       ->group(group);
 }
 
@@ -95,53 +85,40 @@ void add_doctor(const Dispatch& dispatch) {
       "  rocetune doctor --explain PFC-6");
   auto command = std::make_shared<DoctorCommand>();
   auto texts = std::make_shared<Texts>();
-  doctor->add_option("--port", command->ports, "netdev to judge, may be repeated (default: every RoCE port)")
-      ->type_name("NAME");
-  CLI::Option* from = doctor
-                          ->add_option("--from", command->from,
-                                       "judge what inspect --json printed, or a capture, not this host")
-                          ->type_name("FILE");
-  doctor->add_option("--recording", command->recording, "with --from: counters that watch --record wrote")
-      ->type_name("FILE")
+  add_text(*doctor, "--port", command->ports, "NAME",
+           "netdev to judge, may be repeated (default: every RoCE port)");
+  CLI::Option* from = add_text(*doctor, "--from", command->from, "FILE",
+                               "judge what inspect --json printed, or a capture, not this host");
+  add_text(*doctor, "--recording", command->recording, "FILE",
+           "with --from: counters that watch --record wrote")
       ->needs(from);
+  add_text(*doctor, "--capture", command->captures, "FILE",
+           "judge this capture too (pcap, pcapng, or what tap --json printed); may be repeated");
   doctor
-      ->add_option("--capture", command->captures,
-                   "judge this capture too (pcap, pcapng, or what tap --json printed); may be repeated")
-      ->type_name("FILE");
-  add_text(*doctor, "--link-speed", texts->link_speed,
-           "of captured links, for pause times, like 100Gbps (default: 100Gbps, and said to be assumed)",
-           parse_link_speed)
-      ->type_name("RATE");
-  add_text(*doctor, "--watch-for", texts->watch_for, "sample counters for so long, 0 = not at all",
-           parse_watch)
+      ->add_option(
+          "--link-speed", texts->link_speed,
+          "of captured links, for pause times, like 100Gbps (default: 100Gbps, and said to be assumed)")
+      ->type_name("RATE")
+      ->check(parsed_by(parse_link_speed));
+  doctor->add_option("--watch-for", texts->watch_for, "sample counters for so long, 0 = not at all")
       ->type_name("TIME")
       ->capture_default_str()
+      ->check(parsed_by(parse_watch))
       ->excludes(from);
-  doctor
-      ->add_option("--fail-on", texts->fail_on, "exit 1 at this severity: critical, warning, info, or never")
+  doctor->add_option("--fail-on", texts->fail_on, "exit 1 if this or worse is found")
       ->type_name("SEVERITY")
       ->capture_default_str()
-      ->check(CLI::IsMember({"critical", "warning", "info", "never"}));
-  doctor
-      ->add_option("--explain", command->explain,
-                   "what a rule says, why, and by which source; all of them: all")
-      ->type_name("RULE");
+      ->check(one_of({"critical", "warning", "info", "never"}));
+  add_text(*doctor, "--explain", command->explain, "RULE",
+           "what a rule says, why, and by which source; all of them: all");
   doctor->add_flag("--passed", command->list_passed, "list what passed, with its evidence");
   declare_class(*doctor, *texts, *command);
   doctor->add_flag("--json", command->common.json, "one JSON object");
-  doctor->add_option("--root", command->common.root, "read this tree instead of the host's /")
-      ->type_name("DIR")
+  add_text(*doctor, "--root", command->common.root, "DIR", "read this tree instead of the host's /")
       ->excludes(from);
-  doctor
-      ->add_option("--config-dir", command->config_directory,
-                   "rules and tables of your own, in place of built-in ones")
-      ->type_name("DIR");
-  doctor->add_option("--colour", command->colour, "auto, always or never")
-      ->type_name("WHEN")
-      ->transform(
-          CLI::CheckedTransformer(std::map<std::string, ColourChoice>{{"auto", ColourChoice::automatic},
-                                                                      {"always", ColourChoice::always},
-                                                                      {"never", ColourChoice::never}}));
+  add_text(*doctor, "--config-dir", command->config_directory, "DIR",
+           "rules and tables of your own, in place of built-in ones");
+  add_colour(*doctor, command->colour);
   doctor->callback([=, &action = dispatch.action] {
     action = [=] {
       take_texts(*texts, *command);

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "tools/rocetune/command_line_flags.h"
 #include "tools/rocetune/inspect.h"
 #include "tools/rocetune/subcommands.h"
 
@@ -20,27 +21,15 @@ void add_inspect(const Dispatch& dispatch) {
       "  rocetune inspect --root /host");
   auto command = std::make_shared<InspectCommand>();
   auto space = std::make_shared<std::string>();
-  inspect->add_option("--port", command->ports, "netdev to show, may be repeated (default: all)")
-      ->type_name("NAME");
+  add_text(*inspect, "--port", command->ports, "NAME", "netdev to show, may be repeated (default: all)");
   inspect->add_flag("--all-interfaces", command->all_interfaces, "list usable interfaces one by one too");
   inspect->add_flag("--json", command->common.json, "one JSON object");
-  inspect->add_option("--root", command->common.root, "read this tree instead of the host's /")
-      ->type_name("DIR");
-  inspect
-      ->add_option(
-          "--netns", *space,
-          "only this network namespace: a name of /run/netns or a path (default: all that hold NICs)")
-      ->type_name("NAME");
-  inspect
-      ->add_option("--config-dir", command->config_directory,
-                   "NIC rows of your own, in place of built-in ones")
-      ->type_name("DIR");
-  inspect->add_option("--colour", command->colour, "auto, always or never")
-      ->type_name("WHEN")
-      ->transform(
-          CLI::CheckedTransformer(std::map<std::string, ColourChoice>{{"auto", ColourChoice::automatic},
-                                                                      {"always", ColourChoice::always},
-                                                                      {"never", ColourChoice::never}}));
+  add_text(*inspect, "--root", command->common.root, "DIR", "read this tree instead of the host's /");
+  add_text(*inspect, "--netns", *space, "NAME",
+           "only this network namespace: a name of /run/netns or a path (default: all that hold NICs)");
+  add_text(*inspect, "--config-dir", command->config_directory, "DIR",
+           "NIC rows of your own, in place of built-in ones");
+  add_colour(*inspect, command->colour);
   inspect->callback([=, &action = dispatch.action] {
     action = [=] {
       if (!space->empty()) command->network_namespace = *space;

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 
+#include "tools/rocetune/command_line_flags.h"
 #include "tools/rocetune/sim.h"
 #include "tools/rocetune/subcommands.h"
 
@@ -27,7 +28,7 @@ void add_sim(const Dispatch& dispatch) {
   sim->add_option("--seed", command->seed, "instead of the scenario's own")->type_name("NUMBER");
   sim->add_option("--seeds", command->seeds, "this many runs, with seeds that follow each other")
       ->type_name("COUNT")
-      ->check(CLI::Range(1, 10'000));
+      ->check(whole_number(1, 10'000));
   sim->add_option("--set", command->settings, "another value for a key of the scenario; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
@@ -37,12 +38,7 @@ void add_sim(const Dispatch& dispatch) {
       ->allow_extra_args(false);
   sim->add_flag("--json", command->json, "everything as JSON");
   sim->add_flag("--series", command->series, "what changes over time, in the JSON");
-  sim->add_option("--colour", command->colour, "auto, always or never")
-      ->type_name("WHEN")
-      ->transform(
-          CLI::CheckedTransformer(std::map<std::string, ColourChoice>{{"auto", ColourChoice::automatic},
-                                                                      {"always", ColourChoice::always},
-                                                                      {"never", ColourChoice::never}}));
+  add_colour(*sim, command->colour);
   sim->callback([=, &action = dispatch.action] {
     if (command->scenario.empty() && !command->list) throw CLI::RequiredError("SCENARIO or --list");
     action = [=] { return run_sim(*command); };

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 
+#include "tools/rocetune/command_line_flags.h"
 #include "tools/rocetune/subcommands.h"
 #include "tools/rocetune/tap.h"
 #include "tools/rocetune/tap_device.h"
@@ -10,16 +11,15 @@
 namespace rocetune::cli {
 namespace {
 
-// CLI11's validators return what is wrong, or nothing.
-std::string check_speed(const std::string& text) {
-  const auto speed = parse_bit_rate(text);
-  if (!speed) return "found " + text + ", allowed: " + speed.error().allowed;
-  return *speed > BitRate(0) ? "" : "found " + text + ", allowed: more than 0";
+Parsed<BitRate> parse_speed(std::string_view text) {
+  auto speed = parse_bit_rate(text);
+  if (speed && *speed <= BitRate(0)) return tl::unexpected(UnitError{std::string(text), "more than 0"});
+  return speed;
 }
-std::string check_time(const std::string& text) {
-  const auto time = parse_duration(text);
-  if (!time) return "found " + text + ", allowed: " + time.error().allowed;
-  return *time > Duration(0) ? "" : "found " + text + ", allowed: more than 0";
+Parsed<Duration> parse_time(std::string_view text) {
+  auto time = parse_duration(text);
+  if (time && *time <= Duration(0)) return tl::unexpected(UnitError{std::string(text), "more than 0"});
+  return time;
 }
 
 }  // namespace
@@ -44,13 +44,13 @@ void add_tap(const Dispatch& dispatch) {
   auto speed = std::make_shared<std::string>();
   auto storm = std::make_shared<std::string>();
   auto span = std::make_shared<std::string>();
-  CLI::Option* pcap = tap->add_option("--pcap", command->pcap, "capture file to read")->type_name("FILE");
+  CLI::Option* pcap = add_text(*tap, "--pcap", command->pcap, "FILE", "capture file to read");
   CLI::Option* dpdk =
       tap->add_option("--dpdk", command->dpdk, "listen to a port: arguments of DPDK's environment")
           ->type_name("ARGUMENTS")
           ->excludes(pcap);
-  tap->add_option("--dpdk-port", command->dpdk_port, "which port, by DPDK's name (default: the only one)")
-      ->type_name("NAME")
+  add_text(*tap, "--dpdk-port", command->dpdk_port, "NAME",
+           "which port, by DPDK's name (default: the only one)")
       ->needs(dpdk);
   tap->add_option("--device", command->device,
                   "listen to this host's own RDMA device (or its port: mlx5_0:2)")
@@ -60,23 +60,17 @@ void add_tap(const Dispatch& dispatch) {
       ->excludes(dpdk);
   tap->add_option("--for", *span, "how long to listen (default: until Ctrl-C)")
       ->type_name("TIME")
-      ->check(CLI::Validator(check_time, "", "time"))
+      ->check(parsed_by(parse_time))
       ->excludes(pcap);
   tap->add_option("--link-speed", *speed, "speed of the link, for pause times (default: 100Gbps is assumed)")
       ->type_name("RATE")
-      ->check(CLI::Validator(check_speed, "", "rate"));
+      ->check(parsed_by(parse_speed));
   tap->add_option("--storm-time", *storm, "shortest pause that is called a storm (default: 100ms)")
       ->type_name("TIME")
-      ->check(CLI::Validator(check_time, "", "time"));
-  tap->add_option("--html", command->html, "also write the timeline as one self-contained page")
-      ->type_name("FILE");
+      ->check(parsed_by(parse_time));
+  add_text(*tap, "--html", command->html, "FILE", "also write the timeline as one self-contained page");
   tap->add_flag("--json", command->json, "everything as JSON");
-  tap->add_option("--colour", command->colour, "auto, always or never")
-      ->type_name("WHEN")
-      ->transform(
-          CLI::CheckedTransformer(std::map<std::string, ColourChoice>{{"auto", ColourChoice::automatic},
-                                                                      {"always", ColourChoice::always},
-                                                                      {"never", ColourChoice::never}}));
+  add_colour(*tap, command->colour);
   tap->callback([=, &dispatch_action = dispatch.action] {
     if (command->pcap.empty() && command->dpdk.empty() && command->device.empty()) {
       throw CLI::RequiredError("--pcap FILE, --dpdk ARGUMENTS or --device NAME");

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "tools/rocetune/command_line_flags.h"
 #include "tools/rocetune/subcommands.h"
 #include "tools/rocetune/watch.h"
 
@@ -10,15 +11,14 @@ namespace {
 
 using counters::WatchOptions;
 
-// CLI11's validators return what is wrong, or nothing.
-std::string check_interval(const std::string& text) {
+Parsed<Duration> parse_interval(std::string_view text) {
   const auto interval = parse_duration(text);
-  if (!interval) return "found " + text + ", allowed: " + interval.error().allowed;
-  if (*interval < WatchOptions::kShortestInterval || *interval > WatchOptions::kLongestInterval) {
-    return "found " + text + ", allowed: " + to_text(WatchOptions::kShortestInterval) + " to " +
-           to_text(WatchOptions::kLongestInterval);
+  if (interval &&
+      (*interval < WatchOptions::kShortestInterval || *interval > WatchOptions::kLongestInterval)) {
+    return tl::unexpected(UnitError{std::string(text), to_text(WatchOptions::kShortestInterval) + " to " +
+                                                           to_text(WatchOptions::kLongestInterval)});
   }
-  return "";
+  return interval;
 }
 
 }  // namespace
@@ -40,37 +40,29 @@ void add_watch(const Dispatch& dispatch) {
       watch->add_option("--interval", *interval, "time between two looks, with its unit")
           ->type_name("TIME")
           ->capture_default_str()
-          ->check(CLI::Validator(check_interval, "", "interval"));
+          ->check(parsed_by(parse_interval));
   auto count = std::make_shared<std::uint64_t>(0);
   CLI::Option* count_option = watch->add_option("--count", *count, "end after this many intervals")
                                   ->type_name("N")
-                                  ->check(CLI::PositiveNumber);
-  watch->add_option("--port", options.ports, "netdev to watch, may be repeated (default: every RoCE port)")
-      ->type_name("NAME");
-  watch->add_option("--raw", options.raw, "also show the NIC's own counters that fit a shell pattern")
+                                  ->check(whole_number(1));
+  add_text(*watch, "--port", options.ports, "NAME",
+           "netdev to watch, may be repeated (default: every RoCE port)");
+  watch
+      ->add_option("--raw", options.raw,
+                   "also show the NIC's own counters that fit a shell pattern, may be repeated")
       ->type_name("PATTERN");
   CLI::Option* record =
-      watch->add_option("--record", options.record, "write every reading to a new file")->type_name("FILE");
+      add_text(*watch, "--record", options.record, "FILE", "write every reading to a new file");
   CLI::Option* replay =
-      watch->add_option("--replay", options.replay, "show a recorded file instead of this host")
-          ->type_name("FILE");
+      add_text(*watch, "--replay", options.replay, "FILE", "show a recorded file instead of this host");
   replay->excludes(record);
   watch->add_flag("--json", command->common.json, "JSON lines, also in a terminal");
-  watch
-      ->add_option("--root", command->common.root,
-                   "read this tree instead of the host's / (RDMA counters only)")
-      ->type_name("DIR")
+  add_text(*watch, "--root", command->common.root, "DIR",
+           "read this tree instead of the host's / (RDMA counters only)")
       ->excludes(replay);
-  watch
-      ->add_option("--config-dir", command->config_directory,
-                   "counter tables of your own, in place of built-in ones")
-      ->type_name("DIR");
-  watch->add_option("--colour", command->colour, "auto, always or never")
-      ->type_name("WHEN")
-      ->transform(
-          CLI::CheckedTransformer(std::map<std::string, ColourChoice>{{"auto", ColourChoice::automatic},
-                                                                      {"always", ColourChoice::always},
-                                                                      {"never", ColourChoice::never}}));
+  add_text(*watch, "--config-dir", command->config_directory, "DIR",
+           "counter tables of your own, in place of built-in ones");
+  add_colour(*watch, command->colour);
   watch->callback([=, &dispatch_action = dispatch.action] {
     dispatch_action = [=] {
       command->watch.interval = parse_duration(*interval).value();

@@ -18,6 +18,8 @@
 #include "dataplane/base/file.h"
 #include "dataplane/tap/capture_analysis.h"
 #include "dataplane/tap/report.h"
+#include "tools/rocetune/affinity.h"
+#include "tools/rocetune/confirmed_state.h"
 #include "tools/rocetune/intent.h"
 
 namespace rocetune::cli {
@@ -82,6 +84,8 @@ Expected<Subject> read_live_host(const DoctorCommand& command, const host::NicTa
                                  const counters::Schema& schema) {
   auto host = host::read_host({.root = command.common.root}, nics);
   if (!host) return tl::unexpected(host.error());
+  add_affinity(command.common.root, *host);
+  add_confirmed_state(command.common.root, *host);
   Subject out;
   out.inputs = {{"", "live-host", name_or_nothing(host->name), std::nullopt}};
   out.host = std::move(*host);
@@ -193,12 +197,12 @@ diagnose::ReportLook look_of(const DoctorCommand& command) {
   return look;
 }
 
-ExitCode explain(const std::string& id) {
-  if (id == "all") {
+ExitCode explain(const std::string& id, bool json) {
+  if (id == "all" && !json) {
     print(diagnose::rules_markdown());
     return ExitCode::fine;
   }
-  const auto text = diagnose::explain(id);
+  const auto text = json ? diagnose::explain_json(id) : diagnose::explain(id);
   if (!text) return complain(text.error());
   print(*text);
   return ExitCode::fine;
@@ -207,7 +211,7 @@ ExitCode explain(const std::string& id) {
 }  // namespace
 
 ExitCode run_doctor(const DoctorCommand& command) {
-  if (!command.explain.empty()) return explain(command.explain);
+  if (!command.explain.empty()) return explain(command.explain, command.common.json);
   const auto configs = command.config_directory.empty()
                            ? Expected<ConfigFiles>(ConfigFiles())
                            : ConfigFiles::with_directory(command.config_directory);

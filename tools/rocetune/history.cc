@@ -10,13 +10,16 @@
 namespace rocetune::cli {
 namespace {
 
+TextTable::Look look() { return TextTable::Look::for_stream(STDOUT_FILENO, ColourChoice::automatic); }
+
 std::string table_text(const tune::QueryResult& result) {
   std::vector<TextTable::Column> columns;
-  for (const std::string& name : result.columns) columns.push_back({.title = name});
+  for (const std::string& name : result.columns)
+    columns.push_back({.title = name, .overflow = Overflow::wrap});
   if (columns.empty()) return "";
   TextTable table(std::move(columns));
   for (const auto& row : result.rows) table.add_row({row.begin(), row.end()});
-  return table.text();
+  return table.text(look());
 }
 
 std::string table_json(const tune::QueryResult& result) {
@@ -57,7 +60,7 @@ ExitCode run_history(const HistoryCommand& command) {
   const bool json = command.change.common.json;
   const tune::Moment now = tune::current_moment();
   if (!command.id) {
-    print(json ? tune::history_json(*ledger) : tune::history_text(*ledger, now));
+    print(json ? tune::history_json(*ledger) : tune::history_text(*ledger, now, look()));
     return ExitCode::fine;
   }
   const tune::Entry* entry = ledger->find(*command.id);

@@ -9,6 +9,7 @@
 #include "agent/host/interfaces.h"
 #include "dataplane/base/reflect_json.h"
 #include "tools/rocetune/affinity.h"
+#include "tools/rocetune/confirmed_state.h"
 
 namespace rocetune::cli {
 namespace {
@@ -70,6 +71,7 @@ ExitCode run_inspect(const InspectCommand& command) {
   auto host = host::read_host({command.common.root, command.network_namespace}, *nics);
   if (!host) return complain(host.error());
   add_affinity(command.common.root, *host);
+  add_confirmed_state(command.common.root, *host);
   if (const auto kept = keep_ports(command.ports, *host); !kept) return complain(kept.error());
   const PartFacts parts = read_part_facts(command.common.root);
   const std::string text = command.common.json

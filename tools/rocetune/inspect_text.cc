@@ -46,8 +46,10 @@ void add_host(const host::Host& host, const PartFacts& parts, Section& out) {
     out.line("owners", owners.empty() ? "no program found that writes DCB or link settings" : joined(owners));
   }
   if (host.boot_unit_installed) {
-    out.line("at boot", *host.boot_unit_installed ? "the last confirmed state is applied"
-                                                  : "nothing of ours: settings made by hand are lost");
+    out.line("at boot", !*host.boot_unit_installed ? "nothing of ours: settings made by hand are lost"
+                        : host.state_confirmed.value_or(true)
+                            ? "the last confirmed state is applied"
+                            : "our unit, with no confirmed state to apply: settings made by hand are lost");
   }
   if (host.gpus && !host.gpus->empty()) {
     std::vector<std::string> gpus;

@@ -246,6 +246,27 @@ std::vector<Fixture> traffic_fixtures() {
       {"LOSS-2", "eth0", Kind::found, [](Scenario& s) { s.count("no_receive_wqe", 3); }, "this host"},
       {"LOSS-2", "eth0", Kind::found, [](Scenario& s) { s.count("rnr_naks_received", 3); }, "The peer"},
       {"LOSS-2", "eth0", Kind::not_checked, [](Scenario& s) { s.make_idle(); }, "idle"},
+      {"LOSS-3", "eth0", Kind::passed, leave_alone},
+      {"LOSS-3", "eth0", Kind::found,
+       [](Scenario& s) {
+         s.count("request_flush_errors", 40);
+         s.count("request_completion_errors", 40);
+       },
+       "40 work requests were flushed: what follows when a queue pair fails or is torn down, not packet "
+       "loss."},
+      {"LOSS-3", "eth0", Kind::found,
+       [](Scenario& s) {
+         s.count("response_flush_errors", 40);
+         s.count("response_completion_errors", 41);
+       },
+       "1 completions failed for another reason"},
+      {"LOSS-3", "eth0", Kind::not_checked, [](Scenario& s) { s.make_idle(); }, "idle"},
+      {"LOSS-3", "eth0", Kind::not_checked,
+       [](Scenario& s) {
+         s.forget("request_flush_errors");
+         s.forget("response_flush_errors");
+       },
+       "not counted here"},
       {"LOSS-4", "eth0", Kind::passed, leave_alone},
       {"LOSS-4", "eth0", Kind::found, [](Scenario& s) { s.count("rx_discards_phy", 9); }, "faster than PCIe"},
       {"LOSS-4", "eth0", Kind::found,

@@ -9,12 +9,29 @@ namespace {
 
 constexpr const char* kPauseRows[] = {"rx_pause_frames", "rx_pause_duration_us", "rx_pause_transitions",
                                       "tx_pause_frames", "tx_pause_duration_us", "tx_pause_transitions"};
-constexpr const char* kQuietCounters[] = {
-    "rx_discards_phy",    "tx_discards_phy",      "pause_storm_warnings",    "pause_storm_errors",
-    "rx_out_of_buffer",   "pci_buffer_overflow",  "rx_symbol_errors",        "rx_crc_errors",
-    "link_downs",         "cnp_ignored",          "out_of_sequence",         "sequence_naks_received",
-    "implied_nak_errors", "ack_timeouts",         "duplicate_requests",      "rnr_naks_received",
-    "no_receive_wqe",     "rnr_retries_exceeded", "adaptive_retransmissions"};
+constexpr const char* kQuietCounters[] = {"rx_discards_phy",
+                                          "tx_discards_phy",
+                                          "pause_storm_warnings",
+                                          "pause_storm_errors",
+                                          "rx_out_of_buffer",
+                                          "pci_buffer_overflow",
+                                          "rx_symbol_errors",
+                                          "rx_crc_errors",
+                                          "link_downs",
+                                          "cnp_ignored",
+                                          "out_of_sequence",
+                                          "sequence_naks_received",
+                                          "implied_nak_errors",
+                                          "ack_timeouts",
+                                          "duplicate_requests",
+                                          "rnr_naks_received",
+                                          "no_receive_wqe",
+                                          "rnr_retries_exceeded",
+                                          "adaptive_retransmissions",
+                                          "request_flush_errors",
+                                          "response_flush_errors",
+                                          "request_completion_errors",
+                                          "response_completion_errors"};
 constexpr std::uint64_t kPackets = 2'000'000;
 
 host::PortBuffers healthy_buffers() {
@@ -97,6 +114,7 @@ host::Port healthy_port(int index) {
   out.cc_folder = "/sys/kernel/debug/mlx5/" + *out.pci_address + "/cc_params";
   out.pci_id = "15b3:101d";
   out.numa_node = 0;
+  out.mac = "0c:42:a1:00:00:01";
   out.addresses = {fmt::format("10.0.{}.1/24", index)};
   out.mtu = Bytes(9000);
   out.max_mtu = Bytes(9978);
@@ -199,11 +217,13 @@ Scenario healthy() {
   s.host.kernel = "6.1.0";
   s.host.lockdown = host::Lockdown::none;
   s.host.hypervisor = std::string();
+  s.host.iommu = std::string("passthrough");
   s.host.gpus = std::vector<host::Gpu>{{"0000:05:00.0", "GPU", 0}};
   s.host.affinity = std::vector<host::Affinity>{{"eth0", "0000:05:00.0", host::PciDistance::same_switch},
                                                 {"eth1", "0000:05:00.0", host::PciDistance::same_numa}};
   s.host.owners = std::vector<host::Owner>{};
   s.host.boot_unit_installed = true;
+  s.host.state_confirmed = true;
   s.interval.elapsed = seconds(2);
   for (int index = 0; index < 2; ++index) {
     s.host.ports.push_back(healthy_port(index));

@@ -17,6 +17,14 @@ void put_into_bond(Scenario& s, const host::Bond& bond) {
   s.host.bonds = {bond};
 }
 
+std::function<void(Scenario&)> with_hash(const std::string& policy) {
+  return [policy](Scenario& s) {
+    host::Bond bond = bond_of_both();
+    bond.transmit_hash_policy = policy;
+    put_into_bond(s, bond);
+  };
+}
+
 std::vector<Fixture> ownership_fixtures() {
   return {
       {"NET-3", "eth0", Kind::passed, leave_alone},
@@ -87,6 +95,20 @@ std::vector<Fixture> link_fixtures() {
          put_into_bond(s, bond);
        },
        "1 of 2 members"},
+      {"LAG-2", "host", Kind::not_checked, leave_alone, "no RoCE port"},
+      {"LAG-2", "host", Kind::passed, [](Scenario& s) { put_into_bond(s, bond_of_both()); }},
+      {"LAG-2", "host", Kind::found, with_hash("layer2+3"), "layer2+3 and not by UDP port"},
+      {"LAG-2", "host", Kind::found, with_hash("layer2"), "ride one member"},
+      {"LAG-2", "host", Kind::not_checked, with_hash(""), "not known"},
+      {"LAG-2", "host", Kind::not_checked, with_hash("magic"), "magic"},
+      {"LAG-2", "host", Kind::not_checked,
+       [](Scenario& s) {
+         host::Bond bond = bond_of_both();
+         bond.mode = "active-backup";
+         bond.transmit_hash_policy = "layer2";
+         put_into_bond(s, bond);
+       },
+       "spreads flows"},
       {"VM-1", "host", Kind::passed, leave_alone},
       {"VM-1", "host", Kind::found, [](Scenario& s) { s.host.hypervisor = std::string("kvm"); },
        "virtual machine"},
@@ -116,6 +138,22 @@ std::vector<Fixture> link_fixtures() {
          s.port().pcie->acs_redirecting_bridges = denied("configuration space is cut at 64 B");
        },
        "configuration space"},
+      {"PCIE-4", "host", Kind::passed, leave_alone},
+      {"PCIE-4", "host", Kind::found, [](Scenario& s) { s.host.iommu = std::string("translating"); },
+       "translates on bare metal"},
+      {"PCIE-4", "host", Kind::passed,
+       [](Scenario& s) {
+         s.host.iommu = std::string("translating");
+         s.host.gpus->clear();
+       }},
+      {"PCIE-4", "host", Kind::not_checked,
+       [](Scenario& s) {
+         s.host.hypervisor = std::string("kvm");
+         s.host.iommu = std::string("translating");
+       },
+       "VM-1"},
+      {"PCIE-4", "host", Kind::not_checked, [](Scenario& s) { s.host.iommu = denied("no permission"); },
+       "IOMMU"},
       {"HOST-2", "host", Kind::passed, leave_alone},
       {"HOST-2", "host", Kind::found,
        [](Scenario& s) {
@@ -156,6 +194,33 @@ std::vector<Fixture> address_fixtures() {
          s.port(1).addresses = {"fe80::2/64"};
        },
        "fewer than two"},
+      {"GID-4", "eth0", Kind::passed, leave_alone},
+      {"GID-4", "eth0", Kind::found, [](Scenario& s) { s.port().mac = "0d:42:a1:00:00:01"; }, "group bit"},
+      {"GID-4", "eth0", Kind::found,
+       [](Scenario& s) {
+         s.port().mac.reset();
+         s.rdma().gids[1].address = "fe80:0000:0000:0000:0f42:a1ff:fe00:0001";
+       },
+       "group bit"},
+      {"GID-4", "eth0", Kind::found,
+       [](Scenario& s) {
+         host::Gid again = s.rdma().gids[3];
+         again.index = 4;
+         again.netdev = "eth0.100";
+         s.rdma().gids.push_back(again);
+       },
+       "listed 2 times"},
+      {"GID-4", "eth0", Kind::passed,
+       [](Scenario& s) {
+         host::Gid of_vlan = s.rdma().gids[1];  // shares the MAC, and so the link-local address
+         of_vlan.index = 4;
+         of_vlan.netdev = "eth0.100";
+         s.rdma().gids.push_back(of_vlan);
+       }},
+      {"GID-4", "eth0", Kind::not_checked, [](Scenario& s) { s.rdma().gids.clear(); }, "empty"},
+      {"GID-4", "eth0", Kind::not_checked, [](Scenario& s) { s.port().mac.reset(); }, "MAC"},
+      {"GID-4", "eth0", Kind::not_checked,
+       [](Scenario& s) { s.rdma().gids[2].type = host::GidType::unknown; }, "not published"},
       {"MTU-1", "eth0", Kind::passed, leave_alone},
       {"MTU-1", "eth0", Kind::passed, [](Scenario& s) { s.port().mtu = Bytes(4192); }},
       {"MTU-1", "eth0", Kind::found, [](Scenario& s) { s.port().mtu = Bytes(4191); }, "2048"},
@@ -184,6 +249,10 @@ std::vector<Fixture> host_fixtures() {
       {"ECN-6", "host", Kind::not_checked, only_one, "fewer than two"},
       {"OPS-1", "host", Kind::passed, leave_alone},
       {"OPS-1", "host", Kind::found, [](Scenario& s) { s.host.boot_unit_installed = false; }, "reboot"},
+      {"OPS-1", "host", Kind::found, [](Scenario& s) { s.host.state_confirmed = false; },
+       "no state was confirmed"},
+      {"OPS-1", "host", Kind::not_checked,
+       [](Scenario& s) { s.host.state_confirmed = denied("the journal"); }, "the journal"},
       {"OPS-1", "host", Kind::not_checked,
        [](Scenario& s) { s.host.boot_unit_installed = denied("no systemd"); }, "no systemd"},
   };

@@ -142,6 +142,23 @@ TEST_F(BootUnit, IsWrittenEnabledAndRemoved) {
   EXPECT_TRUE(remove_boot_unit(root));
 }
 
+TEST_F(BootUnit, NamesTheJournalItWouldApply) {
+  EXPECT_EQ(boot_unit_state_directory(root), "/var/lib/rocetune");
+  ASSERT_TRUE(install_boot_unit(root, "/usr/local/bin/rocetune", "/srv/state", ConfigFiles()));
+  EXPECT_EQ(boot_unit_state_directory(root), "/srv/state");
+}
+
+TEST_F(BootUnit, ItsTextAloneWritesNothing) {
+  ASSERT_TRUE(boot_unit_text(root, "/usr/local/bin/rocetune", "/var/lib/rocetune", ConfigFiles()));
+  EXPECT_TRUE(std::filesystem::is_empty(root + "/etc/systemd/system"));
+}
+
+TEST_F(BootUnit, RefusesAStateDirectoryThatIsNotAbsolute) {
+  const auto unit = install_boot_unit(root, "/usr/local/bin/rocetune", "state", ConfigFiles());
+  ASSERT_FALSE(unit);
+  EXPECT_NE(unit.error().text().find("found state"), std::string::npos) << unit.error().text();
+}
+
 TEST_F(BootUnit, RefusesAProgramThatARebootTakesAway) {
   const auto unit = install_boot_unit(root, "/tmp/rocetune", "/var/lib/rocetune", ConfigFiles());
   ASSERT_FALSE(unit);

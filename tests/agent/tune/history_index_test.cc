@@ -47,6 +47,12 @@ TEST_F(HistoryIndex, CannotBeWrittenByAQuery) {
   EXPECT_EQ(result.error().kind(), ErrorKind::bad_input);
   EXPECT_FALSE(query_history(path, "selec 1"));
   EXPECT_FALSE(query_history(path, ""));
+  EXPECT_TRUE(query_history(path, "select 1;  \n"));
+  const auto two = query_history(path, "select 1; drop table notes");
+  ASSERT_FALSE(two);
+  EXPECT_EQ(two.error().kind(), ErrorKind::bad_input);
+  EXPECT_NE(two.error().text().find("drop table notes, allowed: one SELECT"), std::string::npos)
+      << two.error().text();
 }
 
 }  // namespace

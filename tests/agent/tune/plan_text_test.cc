@@ -43,6 +43,20 @@ TEST(PlanText, EveryProfile) {
   }
 }
 
+TEST(PlanJson, IsThePlanWithItsCommandsAndRefusals) {
+  FakeKernel kernel(1);
+  Reaper nobody;
+  const host::Host host = *FakeHost(kernel, nobody).observe();
+  const Plan plan = plan_with(kernel, profile());
+  const Observed<counters::Interval> unseen = not_read();
+  const std::string text = plan_json(plan, host, refusals({host, plan, unseen}), false);
+  const auto read = plan_from_json(text, "plan.json");
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_EQ(*read, plan);
+  EXPECT_NE(text.find("\"dcb pfc set dev eth0"), std::string::npos) << text;
+  EXPECT_NE(text.find("\"consent\": \"take-dcbx\""), std::string::npos) << text;
+}
+
 TEST(PlanText, BondWithExplicitBuffers) {
   FakeKernel kernel(2, true);
   Reaper nobody;
@@ -94,6 +108,8 @@ TEST(HistoryText, EveryEnd) {
   const Ledger ledger = process.ledger();
   expect_golden("journal.txt", disk.journal);
   expect_golden("history.txt", history_text(ledger, process.host.now()));
+  std::istringstream narrow(history_text(ledger, process.host.now(), {.width = 100}));
+  for (std::string line; std::getline(narrow, line);) EXPECT_LE(line.size(), 100u) << line;
   expect_golden("history-show-2.txt", entry_text(*ledger.find(2), ledger, process.host.now()));
   expect_golden("history-show-5.txt", entry_text(*ledger.find(5), ledger, process.host.now()));
 }

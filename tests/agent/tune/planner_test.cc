@@ -72,6 +72,25 @@ TEST_F(Planner, ADamagedPlanIsRefusedWithItsPlace) {
             std::string::npos);
 }
 
+TEST_F(Planner, JsonThatIsNoPlanIsRefusedNotTakenForOneThatChangesNothing) {
+  const auto refusal = [](const std::string& text) {
+    const auto read = plan_from_json(text, "plan.json");
+    return read ? std::string() : read.error().text();
+  };
+  EXPECT_EQ(refusal("{}"),
+            "plan.json: found JSON without schema_version, host, facts_sha256, facts, steps, allowed: what "
+            "rocetune plan -o writes");
+  EXPECT_NE(refusal(host::to_json_text(kernel.host)).find("without host, facts_sha256"), std::string::npos);
+  EXPECT_NE(refusal("[]"), "");
+  EXPECT_NE(refusal("7"), "");
+  const std::string plan = to_json_text(make(profile()));
+  for (const char* name : {"schema_version", "host", "facts_sha256", "facts", "steps"}) {
+    std::string damaged = plan;
+    damaged.insert(damaged.find(fmt::format("\"{}\":", name)) + 1, "x");
+    EXPECT_NE(refusal(damaged).find(fmt::format("without {},", name)), std::string::npos) << name;
+  }
+}
+
 TEST_F(Planner, AHostAsWantedNeedsNothing) {
   FakeDisk disk;
   Process process(kernel, disk);

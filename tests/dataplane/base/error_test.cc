@@ -18,6 +18,16 @@ TEST(NearestName, IsEmptyIfNothingIsNear) {
   EXPECT_EQ(nearest_name(std::string(1'000'000, 'x'), {"priority"}), "");
 }
 
+TEST(NearestName, DoesNotMindCase) {
+  EXPECT_EQ(nearest_name("pfc-6", {"MAP-6", "PFC-6"}), "PFC-6");
+  EXPECT_EQ(nearest_name("Warnin", {"critical", "warning"}), "warning");
+}
+
+TEST(NearestName, MayBeWhatTheWordBegins) {
+  EXPECT_EQ(nearest_name("warn", {"critical", "warning"}), "warning");
+  EXPECT_EQ(nearest_name("w", {"critical", "warning"}), "");
+}
+
 TEST(NearestName, PrefersTheFirstOfEquals) { EXPECT_EQ(nearest_name("ax", {"bx", "ab"}), "bx"); }
 
 TEST(Error, ContextReadsFromTheOutsideIn) {

@@ -27,13 +27,15 @@ def load_suite(path):
 
 
 def _judge(function, arguments, locked_down):
-  """Runs one test; returns why it failed, or nothing."""
+  """Runs one test; returns why it failed, or nothing. Raises lab.Skip."""
   try:
     if not locked_down:  # lockdown closes debugfs to the harness too
       lab.reset_all()
     function(*arguments)
     if (lab.SHARE / "dying").exists():
       raise lab.Failure("the machine was to die and did not")
+  except lab.Skip:
+    raise
   except lab.Failure as failure:
     here = [f for f in traceback.extract_tb(failure.__traceback__) if "/suites/" in f.filename]
     where = f" ({os.path.basename(here[-1].filename)}:{here[-1].lineno})" if here else ""
@@ -52,9 +54,15 @@ def main(spec_path):
       functions = {f.__name__: f for f in tests_of(load_suite(pathlib.Path(suite["path"])))}
       for test in suite["tests"]:
         started = time.monotonic()
-        error = _judge(functions[test], [boot] if boot else [], spec["lockdown"])
-        seconds = time.monotonic() - started
         name = f"{suite['name']}.{test}"
+        try:
+          error = _judge(functions[test], [boot] if boot else [], spec["lockdown"])
+        except lab.Skip as skip:
+          report.write(json.dumps({"test": name, "error": "", "skipped": str(skip)}) + "\n")
+          report.flush()
+          print(f"skip {name}: {skip}", flush=True)
+          continue
+        seconds = time.monotonic() - started
         report.write(json.dumps({"test": name, "error": error}) + "\n")
         report.flush()
         head = "FAIL" if error else "ok  " if boot == boots else "    "

@@ -31,6 +31,7 @@ KBUILD = "linux-kbuild-6.1"
 HOST_PACKAGES = [
     "qemu-system-x86", "busybox-static", "cpio", "kmod", "e2fsprogs", "make", "gcc-12", "libelf1", "libssl3",
     "iproute2", "ethtool", "rdma-core", "ibverbs-providers", "ibverbs-utils", "perftest", "python3", "systemd",
+    "prometheus-node-exporter",  # beside which a suite measures the cost of sampling
 ]
 
 # In load order of need; dependencies are resolved by modprobe. crc32_generic comes before rdma_rxe, which

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 
-from . import LabError, cache, machine, suites
+from . import REPO, LabError, cache, machine, suites
 
 EXAMPLES = """\
 examples:
@@ -128,12 +128,9 @@ def _test(options):
 def _install(_options):
   if os.geteuid() != 0:
     raise LabError("install: needs root (it runs apt-get install)")
-  environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
-  for line in (["apt-get", "-qq", "update"],
-               ["apt-get", "-y", "-qq", "install", "--no-upgrade", "--no-install-recommends",
-                *cache.HOST_PACKAGES]):
-    if subprocess.run(line, env=environment, check=False).returncode != 0:
-      raise LabError(f"{' '.join(line)} failed")
+  line = [REPO / "tools/install-packages", "vm"]
+  if subprocess.run(line, check=False).returncode != 0:
+    raise LabError("tools/install-packages vm failed")
   image = cache.initramfs()
   print(f"ready: kernel {cache.kernel_version()}, image {image}")
   return 0

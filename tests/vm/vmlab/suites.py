@@ -43,6 +43,7 @@ class Suite:
 class Verdict:
   passed: int = 0
   failed: int = 0
+  skipped: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,7 +118,8 @@ def _say(text):
 
 
 def _boot(config, spec, kernel_log):
-  """One boot of the guest's runner; returns (reports by test name, result, whether the guest was to die)."""
+  """One boot of the guest's runner; returns (reports, result, whether the guest was to die). A report is why the test
+  of that name failed, empty if it did not; None if it was skipped."""
   with machine.Machine(config) as vm:
     share = vm.directory / "share"
     share.mkdir()
@@ -135,7 +137,7 @@ def _boot(config, spec, kernel_log):
       report = json.loads(line)
     except ValueError:  # cut off by the guest's death
       continue
-    reports[report["test"]] = report["error"]
+    reports[report["test"]] = None if "skipped" in report else report["error"]
   return reports, result, dying
 
 
@@ -154,8 +156,10 @@ def _count(verdict, wanted, reports, result):
   if missing and result.died:
     machine.explain_death(result)
   errors = sum(1 for name in wanted if reports.get(name))
+  skipped = sum(1 for name in wanted if reports.get(name, "") is None)
   verdict.failed += errors + len(missing)
-  verdict.passed += len(wanted) - errors - len(missing)
+  verdict.skipped += skipped
+  verdict.passed += len(wanted) - errors - len(missing) - skipped
 
 
 def _spec(needs, suites, boot=0, boots=0):
@@ -186,7 +190,7 @@ def _run_boots_test(suite, test, boots, verdict, kernel_log):
       if name not in reports and dying and result.died and boot < boots:
         _say(f"     {name} boot {boot} of {boots}: died as told")
         continue
-      if name not in reports or reports[name]:
+      if name not in reports or reports[name] or reports[name] is None:
         _count(verdict, [name], reports, result)
         return
   verdict.passed += 1
@@ -217,6 +221,9 @@ def main(names, match, list_only, brief=False, memory_mib=None, timeout_s=None, 
   for one in verdicts:
     verdict.passed += one.passed
     verdict.failed += one.failed
+    verdict.skipped += one.skipped
   print(f"vmlab: {time.monotonic() - started:.0f} s", file=sys.stderr)
+  if verdict.skipped:
+    _say(f"{verdict.skipped} skipped, see the lines that begin with skip")
   _say(f"{verdict.passed} passed, {verdict.failed} failed")
   return 0 if verdict.passed and not verdict.failed else 1
