@@ -1,6 +1,5 @@
 #include <CLI/CLI.hpp>
 
-#include <map>
 #include <memory>
 
 #include "tools/rocetune/command_line_flags.h"

@@ -32,16 +32,16 @@ std::vector<std::string> shipped_names() {
   return names;
 }
 
-struct Source {
+struct ScenarioText {
   std::string text;
   std::string file;
 };
 
-Expected<Source> source_of(const std::string& scenario) {
+Expected<ScenarioText> source_of(const std::string& scenario) {
   if (scenario.ends_with(kExtension)) {
     const auto text = read_file(scenario, kScenarioLimit);
     if (!text) return tl::unexpected(Error(ErrorKind::bad_input, text.error().text()));
-    return Source{*text, scenario};
+    return ScenarioText{*text, scenario};
   }
   const std::vector<std::string> names = shipped_names();
   if (std::ranges::find(names, scenario) == names.end()) {
@@ -54,7 +54,7 @@ Expected<Source> source_of(const std::string& scenario) {
   return ConfigFiles()
       .read(std::string(kFolder) + scenario + std::string(kExtension))
       .map([](const ConfigFile& f) {
-        return Source{f.text, f.name};
+        return ScenarioText{f.text, f.name};
       });
 }
 
@@ -72,7 +72,7 @@ ExitCode list_shipped() {
   std::string out;
   for (const std::string& name : shipped_names()) {
     const auto scenario =
-        source_of(name).and_then([](const Source& s) { return fabric::scenario_from_toml(s.text, s.file); });
+        source_of(name).and_then([](const ScenarioText& s) { return fabric::scenario_from_toml(s.text, s.file); });
     if (!scenario) return complain(scenario.error());
     out += fmt::format("{:<24} {}\n", name, scenario->description);
   }
