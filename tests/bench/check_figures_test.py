@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Proves that check_figures.py notices a benchmark that did not run, or did not say what it has to."""
+import contextlib
+import io
 import pathlib
 import re
 import unittest
 
 import check_figures
+import soft_transport
 from check_figures import BENCHES, judged
 
 TAP = """                                               median    least     best   million frames per second, 5 runs
@@ -51,6 +54,18 @@ class Judged(unittest.TestCase):
         lines = judged("crc32", entry(text))
         self.assertEqual([line.split(" ", 1)[0] for line in lines], ["ok"] * 4, lines)
         self.assertIn("0.444", lines[-1])
+
+    def test_soft_transport_as_it_prints(self):
+        result = {"name": soft_transport.CASES[0]["name"], "median": 2.65e6, "low": 2.1e6, "high": 3e6, "best": 3.03e6,
+                  "bits": 256, "testpmd": 5.83e6, "testpmd_best": 6e6, "share": 0.45, "share_of_best": 0.5,
+                  "has_testpmd": True, "goal": "10 M messages/s", "lost": 0.1, "right": True}
+        for changed, expected in (({}, ["ok"] * 3), ({"testpmd": None, "has_testpmd": False}, ["ok", "ok", "skip"]),
+                                  ({"testpmd": None}, ["ok", "ok", "FAIL"])):
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                soft_transport.show(result | changed)
+            lines = judged("soft-transport", entry(printed.getvalue()))
+            self.assertEqual([line.split(" ", 1)[0] for line in lines], expected, lines)
 
     def test_every_benchmark_has_a_row(self):
         build = pathlib.Path(check_figures.__file__).with_name("meson.build").read_text(encoding="utf-8")
