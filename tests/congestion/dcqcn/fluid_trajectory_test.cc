@@ -33,22 +33,22 @@ TEST_P(SettledRow, RestsAtTheFixedPoint) {
   EXPECT_GT(steady.utilisation.value(), 0.9999);
 }
 
-constexpr BitRate k40G = gigabits_per_second(40);
-constexpr BitRate k100G = gigabits_per_second(100);
+constexpr BitRate kLink40G = gigabits_per_second(40);
+constexpr BitRate kLink100G = gigabits_per_second(100);
 constexpr RedCurve k1000KB{Bytes(5'000), Bytes(1'000'000), Ratio::from_percent(1)};
 constexpr RedCurve kHpccCurve{Bytes(400'000), Bytes(1'600'000), Ratio::from_percent(20)};
 INSTANTIATE_TEST_SUITE_P(
     Reference, SettledRow,
     ::testing::Values(Settled{{2, microseconds(4)}, 20.2}, Settled{{4, microseconds(4)}, 41.8},
                       Settled{{10, microseconds(4)}, 122.6}, Settled{{2, microseconds(85)}, 20.1},
-                      Settled{{10, microseconds(85), k1000KB, k40G, megabits_per_second(10)}, 415.8},
-                      Settled{{2, microseconds(85), k1000KB, k40G, megabits_per_second(10)}, 56.5},
+                      Settled{{10, microseconds(85), k1000KB, kLink40G, megabits_per_second(10)}, 415.8},
+                      Settled{{2, microseconds(85), k1000KB, kLink40G, megabits_per_second(10)}, 56.5},
                       Settled{{10, microseconds(4), kScriptCurve}, 125.3},
                       Settled{{64, microseconds(4), kScriptCurve}, 1183},
                       Settled{{2, microseconds(85), kScriptCurve}, 20.5},
                       Settled{{64, microseconds(85), kScriptCurve}, 1183},
-                      Settled{{8, microseconds(4), kHpccCurve, k100G}, 408.5},
-                      Settled{{16, microseconds(4), kHpccCurve, k100G}, 420.6}));
+                      Settled{{8, microseconds(4), kHpccCurve, kLink100G}, 408.5},
+                      Settled{{16, microseconds(4), kHpccCurve, kLink100G}, 420.6}));
 
 struct Swinging {
   FluidSetup setup;
@@ -107,9 +107,9 @@ TEST(FluidTrajectory, TheFirstLoopDelayIsBlind) {
   FluidTrajectory trajectory(model, model.line_rate_start());
   const FluidStretch blind = trajectory.measure(microseconds(85));
   EXPECT_NEAR(kilobytes(blind.queue_maximum), 425, 1);
-  EXPECT_EQ(model.bit_rate(trajectory.state().rate), k40G);
+  EXPECT_EQ(model.bit_rate(trajectory.state().rate), kLink40G);
   (void)trajectory.measure(microseconds(10));
-  EXPECT_LT(model.bit_rate(trajectory.state().rate), k40G);
+  EXPECT_LT(model.bit_rate(trajectory.state().rate), kLink40G);
 }
 
 // One flow has no bottleneck, and too many for their minimum rate fill the queue for ever.
@@ -117,11 +117,11 @@ TEST(FluidTrajectory, RatesKeepTheirBounds) {
   const FluidModel one = FluidSetup{1}.model();
   FluidTrajectory alone(one, one.line_rate_start());
   EXPECT_EQ(alone.measure(milliseconds(5)).queue_maximum, Bytes(0));
-  EXPECT_EQ(one.bit_rate(alone.state().rate), k40G);
+  EXPECT_EQ(one.bit_rate(alone.state().rate), kLink40G);
 
   Parameters parameters = Parameters::paper();
   parameters.rp.minimum_rate = gigabits_per_second(6);
-  const FluidModel eight = FluidModel::of(parameters, {k40G, 8, Bytes(1'000), microseconds(4)}).value();
+  const FluidModel eight = FluidModel::of(parameters, {kLink40G, 8, Bytes(1'000), microseconds(4)}).value();
   FluidTrajectory crowded(eight, eight.line_rate_start());
   (void)crowded.measure(milliseconds(10));
   const Bytes before = eight.bytes(crowded.state().queue);
