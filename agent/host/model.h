@@ -288,12 +288,17 @@ enum class PortRole {
 struct Attachments {
   bool carries_default_route = false;
   std::vector<std::string> ssh_peers;  // peers of established sessions of this host's sshd over this port
-  std::vector<std::string> storage_mounts;  // network file systems whose server is reached over this port
+  std::vector<std::string> storage_mounts;  // network storage whose server is reached over this port
+  // What may hang on this port because it cannot be told on which it hangs, each with why: "/data: server
+  // filer is not known", "/proc/mounts: permission denied".
+  std::vector<std::string> unknown_sessions, unknown_storage;
   bool operator==(const Attachments&) const = default;
   static constexpr void fields(auto&& visit, auto&... self) {
     visit("carries_default_route", self.carries_default_route...);
     visit("ssh_peers", self.ssh_peers...);
     visit("storage_mounts", self.storage_mounts...);
+    visit("unknown_sessions", self.unknown_sessions...);
+    visit("unknown_storage", self.unknown_storage...);
   }
 };
 

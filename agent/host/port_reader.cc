@@ -71,7 +71,7 @@ class PortReader {
   const PortDetail detail_;
   std::map<int, std::string> names_;
   std::vector<RdmaPlace> rdma_;
-  Observed<std::map<int, Attachments>> attachments_ = not_read();
+  Observed<AttachmentSurvey> attachments_ = not_read();
 };
 
 void PortReader::find_rdma_places() {
@@ -350,10 +350,10 @@ Dcb PortReader::read_dcb(const NicRow& row, const PortAnswers& answers, const Po
 
 Observed<Attachments> PortReader::attachments_of(const LinkEntry& link) const {
   if (!attachments_) return tl::unexpected(attachments_.error());
-  Attachments out;
+  Attachments out = attachments_->anywhere;
   const auto add = [&](int index) {
-    const auto found = attachments_->find(index);
-    if (found == attachments_->end()) return;
+    const auto found = attachments_->by_link.find(index);
+    if (found == attachments_->by_link.end()) return;
     const Attachments& more = found->second;
     out.carries_default_route = out.carries_default_route || more.carries_default_route;
     out.ssh_peers.insert(out.ssh_peers.end(), more.ssh_peers.begin(), more.ssh_peers.end());

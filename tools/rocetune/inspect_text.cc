@@ -228,6 +228,9 @@ std::string attachments_text(const host::Attachments& attachments) {
   if (attachments.carries_default_route) out.emplace_back("default route");
   if (!attachments.ssh_peers.empty()) out.push_back("ssh from " + joined(attachments.ssh_peers));
   if (!attachments.storage_mounts.empty()) out.push_back("storage at " + joined(attachments.storage_mounts));
+  for (const auto* unknown : {&attachments.unknown_sessions, &attachments.unknown_storage}) {
+    if (!unknown->empty()) out.push_back("not known: " + joined(*unknown));
+  }
   return joined(out, "; ");
 }
 
