@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "agent/host/rdma_carrier.h"
+
 namespace rocetune::diagnose {
 namespace {
 
@@ -78,7 +80,7 @@ HostFacts host_facts(const Facts& facts, Report& report) {
       report.skipped.push_back({port.name, "not asked for"});
       continue;
     }
-    if (facts.only_ports.empty() && !carries_rdma(*facts.host, port)) {
+    if (facts.only_ports.empty() && !host::carries_rdma(*facts.host, port)) {
       report.skipped.push_back({port.name, "no RDMA device: not a RoCE port"});
       continue;
     }
@@ -108,15 +110,6 @@ std::string summary_of(const Capture& capture) {
 }
 
 }  // namespace
-
-bool carries_rdma(const host::Host& host, const host::Port& port) {
-  if (port.rdma) return true;
-  if (port.rdma.error().kind != Unavailable::Kind::absent) return true;  // it may be there: judge, and say so
-  if (!port.bond) return false;
-  return std::any_of(host.ports.begin(), host.ports.end(), [&](const host::Port& other) {
-    return other.rdma && (other.name == *port.bond || other.bond == port.bond);
-  });
-}
 
 std::optional<std::uint64_t> rdma_packets(const counters::PortDelta& delta) {
   const auto sent = delta.increment("rdma_tx_packets");

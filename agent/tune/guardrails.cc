@@ -1,6 +1,10 @@
 #include "agent/tune/guardrails.h"
 
 #include <algorithm>
+#include <map>
+
+#include "agent/tune/interruption.h"
+#include "agent/tune/planner.h"
 
 namespace rocetune::tune {
 namespace {
@@ -8,14 +12,6 @@ namespace {
 using host::KnobKind;
 using host::PortRole;
 using Refusals = std::vector<Refusal>;
-
-// Below this a port counts as idle: connection managers and monitoring exchange a few packets a second.
-constexpr double kIdlePacketsPerSecond = 100;
-
-bool is_dcb(KnobKind kind) {
-  return kind == KnobKind::pfc || kind == KnobKind::ets || kind == KnobKind::app_table ||
-         kind == KnobKind::buffers || kind == KnobKind::dcbx_mode;
-}
 
 template <class Predicate>
 bool has_change(const Plan& plan, std::string_view port, Predicate&& predicate) {
@@ -69,47 +65,14 @@ Refusals for_each_attachment(const GuardrailInput& in, std::string_view consent,
   return out;
 }
 
-std::string joined(const std::vector<std::string>& items) {
-  std::string out;
-  for (const std::string& item : items) out += (out.empty() ? "" : ", ") + item;
-  return out;
+// The command that has to come first where the driver refuses DCB writes while the firmware's agent runs.
+std::string agent_in_the_way(const GuardrailInput& in, const host::Port& port) {
+  const host::NicRow* row = in.limits.nics.find(port.nic);
+  const bool runs = port.dcb.dcbx && port.dcb.dcbx->lld_managed;
+  return row == nullptr || !runs ? "" : host::firmware_agent_off(row->dcb, port.name);
 }
 
-Refusals default_route(const GuardrailInput& in) {
-  return for_each_attachment(in, "bounce-default-route", [](const host::Attachments& a) {
-    return a.carries_default_route ? std::string("it carries the default route and would be interrupted")
-                                   : "";
-  });
-}
-
-Refusals ssh_session(const GuardrailInput& in) {
-  return for_each_attachment(in, "bounce-ssh", [](const host::Attachments& a) {
-    return a.ssh_peers.empty() ? std::string()
-                               : fmt::format("ssh sessions of {} run over it", joined(a.ssh_peers));
-  });
-}
-
-Refusals mounted_storage(const GuardrailInput& in) {
-  return for_each_attachment(in, "bounce-storage", [](const host::Attachments& a) {
-    return a.storage_mounts.empty() ? std::string()
-                                    : fmt::format("{} is reached over it", joined(a.storage_mounts));
-  });
-}
-
-// What runs now, in packets per second; nothing if no counter tells.
-std::optional<double> rdma_rate(const counters::PortDelta& delta) {
-  if (delta.elapsed <= Duration()) return std::nullopt;
-  const double span = std::max(delta.elapsed, delta.rdma_elapsed).seconds();
-  std::optional<double> rate;
-  for (const std::string_view counter : {"rdma_tx_packets", "rdma_rx_packets"}) {
-    if (const auto packets = delta.increment(counter)) {
-      rate = std::max(rate.value_or(0), static_cast<double>(*packets) / span);
-    }
-  }
-  return rate;
-}
-
-Refusals rdma_traffic(const GuardrailInput& in) {
+Refusals firmware_agent(const GuardrailInput& in) {
   Refusals out;
   std::vector<std::string> ports = interrupted_ports(in);
   for (const Step& step : in.plan.steps) {
@@ -125,32 +88,11 @@ Refusals rdma_traffic(const GuardrailInput& in) {
       refuse("whether RDMA traffic runs is not known: " + in.traffic.error().why);
       continue;
     }
-    const counters::PortDelta* delta = in.traffic->find_port(name);
-    const auto rate = delta == nullptr ? std::nullopt : rdma_rate(*delta);
-    if (!rate) {
-      refuse("whether RDMA traffic runs is not known: the NIC shows no RDMA packet counter");
-    } else if (*rate > kIdlePacketsPerSecond) {
-      refuse(fmt::format("RDMA traffic runs: {:.0f} packets/s", *rate));
-    }
-  }
-  return out;
-}
-
-Refusals other_owner(const GuardrailInput& in) {
-  Refusals out;
-  std::vector<std::string> writes_dcb;
-  for (const Step& step : in.plan.steps) {
-    if (has_change(in.plan, step.port, [](const Change& change) { return is_dcb(change.knob.kind); }) &&
-        std::find(writes_dcb.begin(), writes_dcb.end(), step.port) == writes_dcb.end()) {
-      writes_dcb.push_back(step.port);
-    }
-  }
-  if (!in.host.owners) return out;
-  for (const host::Owner& owner : *in.host.owners) {
-    for (const std::string& port : writes_dcb) {
-      out.push_back({"other-owner", port,
-                     fmt::format("{} may write the same settings ({})", owner.name, owner.evidence)});
-    }
+    out.push_back(
+        {"", name,
+         fmt::format("the NIC's firmware agent owns DCB and the driver refuses every write: {}, then "
+                     "plan again",
+                     command)});
   }
   return out;
 }

@@ -7,7 +7,8 @@ namespace {
 
 class Guardrails : public testing::Test {
  protected:
-  Guardrails() {
+  Guardrails() { look_again(); }
+  void look_again() {
     FakeHost source(kernel, nobody);
     traffic = *source.measure(seconds(2));
     plan = plan_for(kernel, BufferPolicy::driver);
@@ -90,7 +91,35 @@ TEST_F(Guardrails, TrafficThatCannotBeSeenIsNotIdle) {
   expect_only("rdma-traffic", {"eth0", "eth1"});
 }
 
-TEST_F(Guardrails, AnotherOwner) {
+// As mlx5's LAG: the members show no RDMA device and carry what bond0's device sends.
+class BondedGuardrails : public Guardrails {
+ protected:
+  BondedGuardrails() {
+    kernel = FakeKernel(2, "802.3ad");
+    look_again();
+  }
+};
+
+TEST_F(BondedGuardrails, TrafficOfTheBondsDeviceGuardsItsMembers) {
+  EXPECT_FALSE(host.ports[0].rdma);
+  EXPECT_TRUE(check().empty()) << to_text(check().front());
+  traffic->ports[2].increments[{"rdma_tx_packets", std::nullopt}] = std::uint64_t{10'000};
+  expect_only("rdma-traffic", {"eth0", "eth1", "bond0"});
+  EXPECT_EQ(check().front().reason, "RDMA traffic runs on bond0: 5000 packets/s");
+}
+
+TEST_F(BondedGuardrails, TrafficThatOnlyAnotherMemberCountsIsTheBondsToo) {
+  traffic->ports[1].increments[{"rdma_rx_packets", std::nullopt}] = std::uint64_t{10'000};
+  expect_only("rdma-traffic", {"eth0", "eth1", "bond0"});
+}
+
+TEST_F(BondedGuardrails, AnotherMembersSilenceIsNoEvidence) {
+  traffic->ports[0].increments.clear();
+  traffic->ports[2].increments.clear();
+  expect_only("rdma-traffic", {"eth0", "bond0"});
+}
+
+TEST_F(Guardrails, AnotherOwnerIsRefusedForWhatItWrites) {
   host.owners = std::vector<host::Owner>{{"lldpad", "pid 77"}};
   expect_only("other-owner", {"eth0", "eth1"});
 }
