@@ -342,4 +342,12 @@ std::vector<Change> desired_changes(const host::Host& host, const host::Port& po
   return out.take();
 }
 
+std::vector<Change> desired_bond_changes(const host::Host& host, const host::Port& bond,
+                                         const Profile& profile, const host::NicRow& traits,
+                                         std::vector<std::string>& remarks) {
+  PortChanges out(host, bond, traits, remarks);
+  want_cm_tos(out, host, bond, profile);
+  return out.take();
+}
+
 }  // namespace rocetune::tune

@@ -163,7 +163,7 @@ TEST_F(Planner, WhatIsDeniedIsARemark) {
 }
 
 TEST_F(Planner, TheMtuOfABondMemberIsTheBonds) {
-  kernel = FakeKernel(2, true);
+  kernel = FakeKernel(2, "802.3ad");
   const Plan plan = make(profile());
   EXPECT_EQ(find(plan, "eth0", KnobKind::mtu), nullptr);
   ASSERT_NE(find(plan, "bond0", KnobKind::mtu), nullptr);
