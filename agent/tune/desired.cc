@@ -143,6 +143,15 @@ void want_ets(PortChanges& out, const host::Port& port, const Profile& profile) 
            "each class has its own traffic class: CNP strict, RoCE and the rest shared");
 }
 
+// The cable's length as the driver takes it; nothing if the profile names none or the driver takes none.
+std::optional<std::uint16_t> delay_for(const Profile& profile, const host::NicRow& traits) {
+  if (!profile.cable || traits.dcb.pfc_delay_unit != host::DelayUnit::metres) return std::nullopt;
+  const Metres cable = std::min(*profile.cable, Metres(traits.dcb.pfc_delay_max));
+  const auto metres = static_cast<std::uint16_t>(cable.count());
+  ROCETUNE_ASSERT(Metres(metres) == cable);
+  return metres;
+}
+
 void want_pfc(PortChanges& out, const host::Port& port, const Profile& profile, const host::NicRow& traits) {
   const Knob knob = out.knob(KnobKind::pfc);
   const auto now = out.now(knob);
@@ -154,8 +163,7 @@ void want_pfc(PortChanges& out, const host::Port& port, const Profile& profile, 
                            port.dcb.pfc->capable));
     return;
   }
-  if (profile.cable && (traits.dcb.pfc_delay_unit == host::DelayUnit::metres))
-    pfc.delay = static_cast<std::uint16_t>(profile.cable->count());
+  if (const auto delay = delay_for(profile, traits)) pfc.delay = *delay;
   out.want(knob, *now, pfc, "MAP-3",
            pfc.enabled.is_empty() ? "a lossy class map has no PFC"
                                   : "PFC on exactly the priorities of lossless classes");
@@ -304,7 +312,8 @@ std::optional<Bytes> lossless_buffer_for(const host::Port& port, const Profile& 
   headroom.cable = Metres(traits.dcb.pfc_delay_default);
   if (port.dcb.pfc && port.dcb.pfc->delay != 0) headroom.cable = Metres(port.dcb.pfc->delay);
   if (profile.cable) headroom.cable = *profile.cable;
-  if (headroom.cable.count() >= 1000) return std::nullopt;
+  // Profiles and flags allow no more; the driver keeps none.
+  headroom.cable = std::min({headroom.cable, Metres(traits.dcb.pfc_delay_max), kLongestCable});
   if (port.max_mtu) headroom.max_mtu = std::max(headroom.max_mtu, *port.max_mtu);
   return headroom.minimum_lossless_buffer();
 }
@@ -321,9 +330,8 @@ host::BufferSetting buffers_for(PrioritySet lossless, Bytes minimum, Bytes total
     out.buffer_of_priority[static_cast<std::size_t>(p.value())] = ++buffer;
     out.size[buffer] = each;
   }
-  // Room for at least one frame of the largest size for everything else, even if that exceeds the total:
-  // then the guardrail has to say so.
-  out.size[0] = std::max(up(Bytes(9216)), down(total - std::min(total, each * count)));
+  // At least this for everything else, even if that exceeds the total: then the guardrail has to say so.
+  out.size[0] = std::max(up(kLargestFrame), down(total - std::min(total, each * count)));
   return out;
 }
 

@@ -22,22 +22,14 @@ bool has_change(const Plan& plan, std::string_view port, Predicate&& predicate) 
   return false;
 }
 
-// Ports whose link is interrupted, members of a bond included when the bond itself is.
-std::vector<std::string> interrupted_ports(const GuardrailInput& in) {
-  Plan interrupting;
-  for (const Step& step : in.plan.steps) {
-    if (step.interrupts_link) interrupting.steps.push_back(step);
-  }
-  return interrupting.touched_ports(in.host);
-}
-
-// The port itself and the bond it carries for: addresses, routes and sessions sit on the bond.
-std::vector<const host::Port*> port_and_bond(const host::Host& host, const std::string& name) {
-  std::vector<const host::Port*> out;
-  if (const host::Port* port = host.find_port(name)) {
-    out.push_back(port);
-    const host::Port* bond = port->bond ? host.find_port(*port->bond) : nullptr;
-    if (bond != nullptr) out.push_back(bond);
+// Names of the knobs that the plan changes on `port` and `wanted` picks, each once.
+template <class Predicate>
+std::vector<std::string> changed_knobs(const Plan& plan, const std::string& port, Predicate&& wanted) {
+  std::vector<std::string> out;
+  for (const Step& step : plan.steps) {
+    for (const Change& change : step.changes) {
+      if (step.port == port && wanted(change)) add_unique(out, std::string(enum_name(change.knob.kind)));
+    }
   }
   return out;
 }
@@ -178,22 +170,53 @@ Refusals lockdown(const GuardrailInput& in) {
   return out;
 }
 
-Refusals buffer_total(const GuardrailInput& in) {
+// NICs that may run an algorithm of their own in place of DCQCN, which cc_params then do not reach.
+Refusals unknown_algorithm(const GuardrailInput& in) {
   Refusals out;
+  for (const std::string& name : in.plan.touched_ports(in.host)) {
+    const host::Port* port = in.host.find_port(name);
+    const host::NicRow* row = port == nullptr ? nullptr : in.limits.nics.find(port->nic);
+    if (row == nullptr || port->congestion_control || !row->cc.may_be_programmable(port->pci_id) ||
+        !has_change(in.plan, name, [](const Change& c) { return c.knob.kind == KnobKind::cc_param; })) {
+      continue;
+    }
+    out.push_back({"unknown-cc", name,
+                   fmt::format("whether cc_params steer anything is not known: {}",
+                               port->congestion_control.error().why)});
+  }
+  return out;
+}
+
+Bytes sum_of(const host::BufferSetting& buffers) {
+  Bytes sum;
+  for (const Bytes size : buffers.size) sum += size;
+  return sum;
+}
+
+// The buffers that the plan sets, and those that the driver has to make for the lossless priorities beside
+// one frame of everything else.
+Refusals buffer_total(const GuardrailInput& in) {
+  std::map<std::string, Bytes> wanted;
+  for (const Expectation& expected : in.plan.expectations) {
+    wanted.try_emplace(expected.port, kLargestFrame).first->second += expected.minimum_buffer;
+  }
   for (const Step& step : in.plan.steps) {
-    const host::Port* port = in.host.find_port(step.port);
     for (const Change& change : step.changes) {
       const auto* buffers = std::get_if<host::BufferSetting>(&change.after);
-      if (buffers == nullptr || port == nullptr || !port->dcb.buffers) continue;
-      Bytes sum;
-      for (const Bytes size : buffers->size) sum += size;
-      if (sum <= port->dcb.buffers->total) continue;
-      out.push_back(
-          {"", step.port,
-           fmt::format("buffers of {} B are more than the port's {} B: a shorter cable, a smaller MTU or "
-                       "fewer lossless priorities",
-                       sum.count(), port->dcb.buffers->total.count())});
+      if (buffers == nullptr) continue;
+      Bytes& sum = wanted[step.port];
+      sum = std::max(sum, sum_of(*buffers));
     }
+  }
+  Refusals out;
+  for (const auto& [name, sum] : wanted) {
+    const host::Port* port = in.plan.is_empty() ? nullptr : in.host.find_port(name);
+    if (port == nullptr || !port->dcb.buffers || sum <= port->dcb.buffers->total) continue;
+    out.push_back(
+        {"", name,
+         fmt::format("buffers of {} B are more than the port's {} B: a shorter cable, a smaller MTU or "
+                     "fewer lossless priorities",
+                     sum.count(), port->dcb.buffers->total.count())});
   }
   return out;
 }

@@ -40,14 +40,26 @@ void add_quantity(CLI::App& app, const std::string& flag, T& out, const std::str
       help);
 }
 
+// The parser, with the range that profiles have for the same quantity.
+template <class T>
+auto within(Parsed<T> (*parse)(std::string_view), T low, T high) {
+  return [=](const std::string& text) -> Parsed<T> {
+    auto parsed = parse(text);
+    if (parsed && (*parsed < low || *parsed > high)) {
+      return tl::unexpected(UnitError{text, fmt::format("{} to {}", to_text(low), to_text(high))});
+    }
+    return parsed;
+  };
+}
+
 void add_plan_options(CLI::App& app, PlanOptions& out) {
   app.add_option("--profile", out.profile,
                  "name (lossy, pcp-tagged-l2, roce-dscp26-prio3, sonic-dscp3-4) or file");
   app.add_option("--port", out.ports, "netdev or bond; default: every physical RoCE port of a known NIC");
   add_quantity(app, "--cable", out.cable, "length for headroom and delay, instead of the profile's: 30m",
-               [](const std::string& text) { return parse_metres(text); });
+               within(parse_metres, tune::kShortestCable, tune::kLongestCable));
   add_quantity(app, "--mtu", out.mtu, "least MTU, instead of the profile's: 9000B",
-               [](const std::string& text) { return parse_bytes(text); });
+               within(parse_bytes, tune::kSmallestMtu, tune::kLargestMtu));
   app.add_option_function<std::string>(
          "--buffers",
          [&out](const std::string& text) {

@@ -122,6 +122,77 @@ TEST_F(BondedGuardrails, AnotherMembersSilenceIsNoEvidence) {
 TEST_F(Guardrails, AnotherOwnerIsRefusedForWhatItWrites) {
   host.owners = std::vector<host::Owner>{{"lldpad", "pid 77"}};
   expect_only("other-owner", {"eth0", "eth1"});
+  EXPECT_NE(check().front().reason.find("lldpad may write "), std::string::npos);
+  keep_only(host::KnobKind::mtu);
+  EXPECT_TRUE(check().empty());
+}
+
+TEST_F(Guardrails, NetplanTakesBackAnMtuAndNothingElse) {
+  host.owners = std::vector<host::Owner>{{"netplan", "/etc/netplan/50-cloud-init.yaml"}};
+  for (const Refusal& refusal : check()) {
+    EXPECT_EQ(refusal.reason, "netplan may write mtu too (/etc/netplan/50-cloud-init.yaml)");
+  }
+  keep_only(host::KnobKind::mtu);
+  expect_only("other-owner", {"eth0", "eth1"});
+  plan = plan_for(kernel, BufferPolicy::driver);
+  keep_only(host::KnobKind::pfc);
+  EXPECT_TRUE(check().empty()) << to_text(check().front());
+}
+
+TEST_F(Guardrails, AProgramWithoutARowMayWriteEverything) {
+  host.owners = std::vector<host::Owner>{{"some-new-daemon", "pid 78"}};
+  keep_only(host::KnobKind::pfc_prevention);
+  expect_only("other-owner", {"eth0", "eth1"});
+}
+
+TEST_F(Guardrails, OwnersThatCannotBeSeenAreNotNone) {
+  host.owners = denied("not root");
+  expect_only("other-owner", {"eth0", "eth1"});
+}
+
+TEST_F(Guardrails, StorageAndSessionsThatMayHangAnywhere) {
+  host.ports[0].attachments->unknown_storage = {"/data: where server filer is reached is not known"};
+  expect_only("bounce-storage", {"eth0"});
+  host.ports[0].attachments = host::Attachments{};
+  host.ports[0].attachments->unknown_sessions = {"open /proc/net/tcp: permission denied"};
+  expect_only("bounce-ssh", {"eth0"});
+}
+
+TEST_F(Guardrails, ParametersOfANicThatMayRunAnotherAlgorithm) {
+  host.ports[0].pci_id = "15b3:1021";
+  host.ports[0].congestion_control = absent("the kernel does not show which");
+  expect_only("unknown-cc", {"eth0"});
+  host.ports[0].congestion_control = host::CongestionControl::dcqcn;
+  EXPECT_TRUE(check().empty());
+}
+
+TEST_F(Guardrails, AFirmwareAgentThatMakesTheDriverRefuseCannotBeOverridden) {
+  host.ports[0].nic = "irdma";
+  host.ports[0].dcb.dcbx = host::DcbxMode{.host = false, .lld_managed = true, .ieee = true};
+  expect_only("", {"eth0"});
+  EXPECT_NE(check().front().reason.find("ethtool --set-priv-flags eth0 fw-lldp-agent off"),
+            std::string::npos);
+  keep_only(host::KnobKind::mtu);
+  EXPECT_TRUE(check().empty());
+}
+
+TEST_F(Guardrails, HeadroomOfTheDriversBuffersCountsAgainstTheTotal) {
+  Profile wanted = profile();
+  wanted.cable = Metres(999);
+  plan = *make_plan(host, wanted, nics(), {"eth0"}, 0);
+  expect_only("", {"eth0"});
+  EXPECT_NE(check().front().reason.find("more than the port's 262016 B"), std::string::npos);
+  wanted = profile("sonic-dscp3-4");
+  wanted.cable = Metres(300);
+  wanted.buffers = BufferPolicy::driver;
+  plan = *make_plan(host, wanted, nics(), {"eth0"}, 0);
+  expect_only("", {"eth0"});
+}
+
+TEST_F(Guardrails, WhatIsNotChangedIsNotMeasuredAgainstTheTotal) {
+  plan.steps.clear();
+  plan.expectations = {{"eth0", Priority(3), Bytes(999'999)}};
+  EXPECT_TRUE(check().empty());
 }
 
 TEST_F(Guardrails, FirmwareDcbx) {
