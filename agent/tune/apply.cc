@@ -46,7 +46,7 @@ std::vector<std::string> Transactions::objections(const Plan& plan, const ApplyR
   for (const Difference& difference : differences(host, values_before(plan))) {
     out.push_back(fmt::format("the plan's own value before is wrong: {}", to_text(difference)));
   }
-  const auto open_refusals = uncovered(refusals({host, plan, traffic}), request.consents);
+  const auto open_refusals = uncovered(refusals({host, plan, traffic, limits_}), request.consents);
   for (std::string& text : texts(open_refusals)) out.push_back(std::move(text));
   const auto book = ledger();
   if (book && book->unrepaired() != nullptr && !request.consents.contains("unresolved-rollback")) {

@@ -34,24 +34,24 @@ std::vector<std::string> changed_knobs(const Plan& plan, const std::string& port
   return out;
 }
 
-template <class Judge>
-Refusals for_each_attachment(const GuardrailInput& in, std::string_view consent, Judge&& judge) {
+Refusals other_owner(const GuardrailInput& in) {
   Refusals out;
-  for (const std::string& name : interrupted_ports(in)) {
-    for (const host::Port* port : port_and_bond(in.host, name)) {
-      std::string reason;
-      if (!port->attachments) {
-        if (port->name == name) {
-          reason = fmt::format("whether it carries the default route, a session or storage is not known: {}",
-                               port->attachments.error().why);
-        }
-      } else {
-        reason = judge(*port->attachments);
-      }
-      if (!reason.empty()) {
-        out.push_back({std::string(consent), name, std::move(reason)});
-        break;
-      }
+  std::vector<std::string> ports;
+  for (const Step& step : in.plan.steps) add_unique(ports, step.port);
+  for (const std::string& port : ports) {
+    if (!in.host.owners) {
+      out.push_back(
+          {"other-owner", port,
+           "whether another program writes its settings is not known: " + in.host.owners.error().why});
+      continue;
+    }
+    for (const host::Owner& owner : *in.host.owners) {
+      const auto both = changed_knobs(in.plan, port, [&](const Change& change) {
+        return in.limits.owners.may_write(owner.name, change.knob.kind);
+      });
+      if (both.empty()) continue;
+      out.push_back({"other-owner", port,
+                     fmt::format("{} may write {} too ({})", owner.name, joined(both), owner.evidence)});
     }
   }
   return out;
@@ -231,7 +231,7 @@ const std::vector<Guardrail>& guardrails() {
       {"rdma-traffic",
        "changing the class map or the link while RDMA traffic runs, or when that cannot be told",
        rdma_traffic},
-      {"other-owner", "writing DCB settings while another program may write them", other_owner},
+      {"other-owner", "writing what another program of this host may write too", other_owner},
       {"take-dcbx", "taking DCB from the NIC's firmware, or writing while it owns DCB", firmware_dcbx},
       {"inexact-revert", "changes that cannot be undone exactly", inexact_revert},
       {"not-physical", "virtual functions, representors, DPU hosts, software devices", not_physical},

@@ -52,7 +52,7 @@ class Transactions {
   // Starts the process that rolls back when this one dies or nobody confirms.
   using Arm = std::function<Expected<>(std::int64_t id)>;
 
-  Transactions(ManagedHost& host, Journal& journal, Timing timing, SoakLimits limits, Say say);
+  Transactions(ManagedHost& host, Journal& journal, Timing timing, Limits limits, Say say);
 
   // Errors: conflict if a transaction is open, io or denied if the journal cannot be written or has no space:
   // nothing was changed. Everything else is a verdict.
@@ -104,7 +104,7 @@ class Transactions {
   ManagedHost& host_;
   Journal& journal_;
   Timing timing_;
-  SoakLimits limits_;
+  Limits limits_;
   Say say_;
   std::optional<std::string> journal_failed_;
 };

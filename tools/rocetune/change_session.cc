@@ -98,9 +98,7 @@ Expected<Tables> Tables::load(const std::string& config_directory) {
   if (!nics) return tl::unexpected(nics.error());
   auto schema = counters::Schema::load(*files);
   if (!schema) return tl::unexpected(schema.error());
-  const auto soak = files->read("tune/soak.toml");
-  if (!soak) return tl::unexpected(soak.error());
-  auto limits = tune::soak_limits_from_toml(soak->text, soak->name);
+  auto limits = tune::load_limits(*files, *nics);
   if (!limits) return tl::unexpected(limits.error());
   return Tables{std::move(*files), std::move(*nics), std::move(*schema), std::move(*limits)};
 }

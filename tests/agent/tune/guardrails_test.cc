@@ -13,9 +13,19 @@ class Guardrails : public testing::Test {
     traffic = *source.measure(seconds(2));
     plan = plan_for(kernel, BufferPolicy::driver);
     host = *source.observe();
-    for (host::Port& port : host.ports) port.dcb.dcbx->host = true;  // as if taken already
+    for (host::Port& port : host.ports) {
+      if (port.dcb.dcbx) port.dcb.dcbx->host = true;  // as if taken already
+    }
   }
-  std::vector<Refusal> check() { return refusals({host, plan, traffic}); }
+  // The plan's changes of this kind, nothing else.
+  void keep_only(host::KnobKind kind) {
+    for (Step& step : plan.steps) {
+      std::erase_if(step.changes, [&](const Change& change) { return change.knob.kind != kind; });
+    }
+    std::erase_if(plan.steps, [](const Step& step) { return step.changes.empty(); });
+    ASSERT_FALSE(plan.steps.empty());
+  }
+  std::vector<Refusal> check() { return refusals({host, plan, traffic, limits()}); }
   // Exactly one kind of refusal, for these ports.
   void expect_only(const std::string& consent, const std::vector<std::string>& ports) {
     std::vector<std::string> found;
