@@ -82,7 +82,11 @@ int stage_of(const Change& change, bool buffers_last) {
 bool interrupts(const Change& change, const host::NicRow& traits) {
   switch (change.knob.kind) {
     case KnobKind::pfc:
-      return traits.dcb.pfc_write_bounces_link && mask_changes(change);
+      return traits.dcb.table_write_stops_traffic ||
+             (traits.dcb.pfc_write_bounces_link && mask_changes(change));
+    case KnobKind::ets:
+    case KnobKind::app_table:
+      return traits.dcb.table_write_stops_traffic;
     case KnobKind::mtu:
       return true;
     case KnobKind::global_pause:
@@ -135,7 +139,16 @@ void annotate(Change& change, const host::NicRow& traits) {
       }
       break;
     case KnobKind::pfc:
-      if (interrupts(change, traits)) change.risk = "the link bounces: seconds without carrier";
+      if (traits.dcb.pfc_write_bounces_link && mask_changes(change)) {
+        change.risk = "the link bounces: seconds without carrier";
+        break;
+      }
+      [[fallthrough]];
+    case KnobKind::ets:
+    case KnobKind::app_table:
+      if (traits.dcb.table_write_stops_traffic) {
+        change.risk = "traffic stops while the NIC's queues are built anew; the link stays up";
+      }
       break;
     case KnobKind::mtu:
       change.risk = "traffic stops while the queues are built anew";

@@ -59,6 +59,14 @@ void want_dcbx(PortChanges& out, const Profile& profile, const host::NicRow& tra
   if (!now) return;
   host::DcbxMode mode = std::get<host::DcbxMode>(*now);
   if (mode.host && !mode.lld_managed) return;
+  if (const std::string command = host::firmware_agent_off(traits.dcb, knob.port);
+      mode.lld_managed && !command.empty()) {
+    out.remark(
+        fmt::format("{} is left alone: its firmware's agent owns DCB and the driver refuses every "
+                    "write; first {}, then plan again",
+                    host::to_text(knob), command));
+    return;
+  }
   // The version bits stay: on mlx5, giving DCBX back to firmware leaves exactly them.
   mode.host = true;
   mode.lld_managed = false;

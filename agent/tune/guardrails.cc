@@ -66,18 +66,12 @@ std::string agent_in_the_way(const GuardrailInput& in, const host::Port& port) {
 
 Refusals firmware_agent(const GuardrailInput& in) {
   Refusals out;
-  std::vector<std::string> ports = interrupted_ports(in);
-  for (const Step& step : in.plan.steps) {
-    const bool maps = std::any_of(step.changes.begin(), step.changes.end(),
-                                  [](const Change& change) { return is_dcb(change.knob.kind); });
-    if (maps && std::find(ports.begin(), ports.end(), step.port) == ports.end()) ports.push_back(step.port);
-  }
+  std::vector<std::string> ports;
+  for (const Step& step : in.plan.steps) add_unique(ports, step.port);
   for (const std::string& name : ports) {
     const host::Port* port = in.host.find_port(name);
-    if (port == nullptr || !port->rdma) continue;
-    const auto refuse = [&](std::string reason) { out.push_back({"rdma-traffic", name, std::move(reason)}); };
-    if (!in.traffic) {
-      refuse("whether RDMA traffic runs is not known: " + in.traffic.error().why);
+    const std::string command = port == nullptr ? "" : agent_in_the_way(in, *port);
+    if (command.empty() || !has_change(in.plan, name, [](const Change& c) { return is_dcb(c.knob.kind); })) {
       continue;
     }
     out.push_back(
@@ -97,7 +91,7 @@ Refusals firmware_dcbx(const GuardrailInput& in) {
     if (port == nullptr || std::find(seen.begin(), seen.end(), step.port) != seen.end()) continue;
     seen.push_back(step.port);
     const bool owned_by_firmware = port->dcb.dcbx && (port->dcb.dcbx->lld_managed || !port->dcb.dcbx->host);
-    if (!owned_by_firmware ||
+    if (!owned_by_firmware || !agent_in_the_way(in, *port).empty() ||
         !has_change(in.plan, step.port, [](const Change& c) { return is_dcb(c.knob.kind); })) {
       continue;
     }
@@ -237,6 +231,7 @@ const std::vector<Guardrail>& guardrails() {
       {"not-physical", "virtual functions, representors, DPU hosts, software devices", not_physical},
       {"unknown-nic", "NICs without a row in configs/nics", unknown_nic},
       {"", "cc_params under kernel lockdown", lockdown},
+      {"", "DCB settings while the NIC's driver refuses them for its firmware's agent", firmware_agent},
       {"", "buffers larger than the port has", buffer_total},
   };
   return kAll;
