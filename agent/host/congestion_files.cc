@@ -105,9 +105,7 @@ Observed<CongestionControl> read_congestion_control(const NicRow& row, const Por
   }
   if (cc.algorithm == CcAlgorithm::off) return CongestionControl::off;
   if (!port.cc_params) return tl::unexpected(port.cc_params.error());
-  const auto& programmable = cc.programmable_pci_ids;
-  if (port.pci_id &&
-      std::find(programmable.begin(), programmable.end(), *port.pci_id) != programmable.end()) {
+  if (cc.may_be_programmable(port.pci_id)) {
     return absent(
         "this NIC may run a programmable algorithm in place of DCQCN, and the kernel does not show which: "
         "ask the "

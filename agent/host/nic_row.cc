@@ -93,6 +93,11 @@ const CcParameter* CcTraits::find(std::string_view name) const {
   return found == parameters.end() ? nullptr : &*found;
 }
 
+bool CcTraits::may_be_programmable(const std::optional<std::string>& pci_id) const {
+  const auto& ids = programmable_pci_ids;
+  return pci_id ? std::find(ids.begin(), ids.end(), *pci_id) != ids.end() : !ids.empty();
+}
+
 Expected<NicTable> NicTable::load(const ConfigFiles& files) {
   return files.list("nics", ".toml").and_then(parse);
 }

@@ -70,6 +70,8 @@ struct CcTraits {
   std::vector<CcParameter> parameters;
   std::string origin;
   const CcParameter* find(std::string_view name) const;
+  // A NIC of this id may run another algorithm; one whose id is not known may if any of its family may.
+  bool may_be_programmable(const std::optional<std::string>& pci_id) const;
 };
 
 struct NicRow {

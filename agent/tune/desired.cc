@@ -291,7 +291,12 @@ void want_cc(PortChanges& out, const host::Port& port, const Profile& profile, c
         port.name));
     return;
   }
-  for (const auto& [name, wanted] : desired_cc(port, profile, traits)) {
+  const auto wanted_parameters = desired_cc(port, profile, traits);
+  if (!wanted_parameters.empty() && !port.congestion_control && traits.cc.may_be_programmable(port.pci_id)) {
+    out.remark(fmt::format("{} cc_params may steer nothing (ECN-5): {}", port.name,
+                           port.congestion_control.error().why));
+  }
+  for (const auto& [name, wanted] : wanted_parameters) {
     const Knob knob = out.knob(KnobKind::cc_param, name);
     const auto now = out.now(knob);
     if (!now) continue;

@@ -230,6 +230,8 @@ const std::vector<Guardrail>& guardrails() {
       {"inexact-revert", "changes that cannot be undone exactly", inexact_revert},
       {"not-physical", "virtual functions, representors, DPU hosts, software devices", not_physical},
       {"unknown-nic", "NICs without a row in configs/nics", unknown_nic},
+      {"unknown-cc", "cc_params of a NIC that may run another algorithm, which they do not reach",
+       unknown_algorithm},
       {"", "cc_params under kernel lockdown", lockdown},
       {"", "DCB settings while the NIC's driver refuses them for its firmware's agent", firmware_agent},
       {"", "buffers larger than the port has", buffer_total},
