@@ -103,6 +103,12 @@ std::optional<RoceClass> common_class(const HostFacts& facts) {
   return out;
 }
 
+// A bond has no class map: its members have.
+std::string class_text(const PortFacts& facts) {
+  if (facts.roce_class) return to_text(*facts.roce_class);
+  return facts.port.role == host::PortRole::bond ? "see its members" : "no RoCE class is set up";
+}
+
 std::string summary_of(const Capture& capture) {
   return fmt::format("{}: {} frames in {:.3g} s, {} RoCE packets in {} flows", capture.file,
                      capture.facts.frames, capture.facts.duration_s, capture.facts.roce_packets,
@@ -145,8 +151,7 @@ Report diagnose(const Facts& facts, std::span<const Rule* const> rules) {
   if (all) {
     report.host = all->host.name;
     for (const PortFacts& port : all->ports) {
-      report.classes.push_back(fmt::format(
-          "{}: {}", port.port.name, port.roce_class ? to_text(*port.roce_class) : "no RoCE class is set up"));
+      report.classes.push_back(fmt::format("{}: {}", port.port.name, class_text(port)));
     }
   }
   const std::optional<RoceClass> roce_class = all ? common_class(*all) : std::nullopt;

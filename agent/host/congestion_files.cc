@@ -92,6 +92,7 @@ Observed<Parameters> read_cc_params(const HostFiles& files, const NicRow& row, c
     auto parameters = read_parameters(files, row, cc.module_parameters);
     if (parameters || parameters.error().kind == Unavailable::Kind::denied) return parameters;
   }
+  if (row.name == "unknown") return absent(fmt::format("driver {} is not known", port.driver));
   return absent(fmt::format("no interface of {} that the kernel shows: {}", row.name, cc.origin));
 }
 

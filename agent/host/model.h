@@ -475,6 +475,9 @@ struct Host {
 // dscp >> 3 only in hardware reset state), so absence of an entry is reported as such and the caller decides.
 std::optional<Priority> priority_of_dscp(const Dcb& dcb, Dscp d);
 
+// For people: "virtual function: QoS is set on its physical function"; "" for a physical port.
+std::string_view role_text(PortRole role);
+
 // JSON of a whole host: `inspect --json`, snapshots, and the state that a plan is bound to.
 std::string to_json_text(const Host& host);
 Expected<Host> host_from_json(std::string_view text, const std::string& file);

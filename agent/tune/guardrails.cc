@@ -104,13 +104,18 @@ Refusals firmware_dcbx(const GuardrailInput& in) {
   return out;
 }
 
+// Without its port, which a refusal names already.
+std::string name_of(const host::Knob& knob) {
+  return knob.kind == KnobKind::cc_param ? "cc_params/" + knob.parameter : std::string(enum_name(knob.kind));
+}
+
 Refusals inexact_revert(const GuardrailInput& in) {
   Refusals out;
   for (const Step& step : in.plan.steps) {
     for (const Change& change : step.changes) {
       if (change.revert == Revert::exact) continue;
       out.push_back({"inexact-revert", step.port,
-                     fmt::format("{} cannot be undone exactly: {}", host::to_text(change.knob),
+                     fmt::format("{} cannot be undone exactly: {}", name_of(change.knob),
                                  change.revert == Revert::impossible ? "the value before cannot be written"
                                                                      : change.risk)});
     }
@@ -136,9 +141,9 @@ Refusals not_physical(const GuardrailInput& in) {
   return for_each_port(in, "not-physical", [](const host::Port& port) {
     const bool fine = port.role == PortRole::physical || port.role == PortRole::uplink_representor ||
                       port.role == PortRole::bond;
-    return fine
-               ? std::string()
-               : fmt::format("it is a {}, not the physical port that has the settings", enum_name(port.role));
+    return fine ? std::string()
+                : fmt::format("it is not the physical port that has the settings but a {}",
+                              host::role_text(port.role));
   });
 }
 
@@ -220,8 +225,9 @@ Refusals buffer_total(const GuardrailInput& in) {
 const std::vector<Guardrail>& guardrails() {
   static const std::vector<Guardrail> kAll{
       {"bounce-default-route", "interrupting a port that carries the default route", default_route},
-      {"bounce-ssh", "interrupting a port with ssh sessions of this host", ssh_session},
-      {"bounce-storage", "interrupting a port over which storage is mounted", mounted_storage},
+      {"bounce-ssh", "interrupting a port that carries ssh sessions of this host, or may carry them",
+       ssh_session},
+      {"bounce-storage", "interrupting a port over which storage is reached, or may be", mounted_storage},
       {"rdma-traffic",
        "changing the class map or the link while RDMA traffic runs, or when that cannot be told",
        rdma_traffic},

@@ -107,6 +107,17 @@ auto duration = [](const std::string& text) -> Parsed<Duration> {
   return parsed;
 };
 
+// Less leaves no time to log in again after a link bounce: the change would always be taken back.
+constexpr Duration kShortestConfirmation = seconds(10);
+auto confirmation = [](const std::string& text) -> Parsed<Duration> {
+  auto parsed = duration(text);
+  if (parsed && *parsed < kShortestConfirmation) {
+    return tl::unexpected(UnitError{
+        text, fmt::format("{} to 168h (less leaves no time to confirm)", to_text(kShortestConfirmation))});
+  }
+  return parsed;
+};
+
 constexpr const char* kExits =
     "Exit codes: 0 done (or waiting for confirm), 2 bad input or refused, nothing changed, 3 failed and "
     "undone, "
@@ -139,7 +150,7 @@ void add_apply(const Dispatch& dispatch) {
   add_quantity(
       *app, "--confirm-within", command->confirm_within,
       "roll back unless confirmed in this time (default 10min); none: commit by itself after the soak",
-      duration, "none");
+      confirmation, "none");
   add_quantity(*app, "--soak", command->soak,
                "watch counters this long before it may be confirmed (default 30s)", duration);
   add_allow(*app, command->allow);
@@ -176,7 +187,8 @@ void add_rollback(const Dispatch& dispatch) {
   app->add_option("id", command->id, "transaction; default: the open one, else the last committed");
   app->add_flag("--yes", command->yes, "do not ask");
   add_quantity(*app, "--confirm-within", command->confirm_within,
-               "for a committed one: redo it unless confirmed in this time (default none)", duration, "none");
+               "for a committed one: redo it unless confirmed in this time (default none)", confirmation,
+               "none");
   add_quantity(*app, "--soak", command->soak, "for a committed one: watch counters this long (default 5s)",
                duration);
   add_allow(*app, command->allow);

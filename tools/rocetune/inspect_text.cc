@@ -79,26 +79,6 @@ void add_host(const host::Host& host, const PartFacts& parts, Section& out) {
 
 // ---- a port ----
 
-std::string role_text(host::PortRole role) {
-  switch (role) {
-    case host::PortRole::physical:
-      return "";
-    case host::PortRole::virtual_function:
-      return "virtual function: QoS is set on its physical function";
-    case host::PortRole::representor:
-      return "representor: stands for a function, not for a wire";
-    case host::PortRole::uplink_representor:
-      return "uplink of an embedded switch (switchdev)";
-    case host::PortRole::dpu_host:
-      return "host side of a DPU: the embedded CPU owns the port";
-    case host::PortRole::bond:
-      return "bond";
-    case host::PortRole::software:
-      return "software device";
-  }
-  return "";
-}
-
 std::string pcie_text(const Port& port) {
   if (!port.pci_address) return "";
   std::string where =
@@ -265,7 +245,7 @@ void add_port(const host::Host& host, const PartFacts& parts, const Port& port, 
   out.heading(
       port.name,
       joined({port.nic == "unknown" ? port.driver : fmt::format("{} ({})", row.description, port.driver),
-              role_text(port.role), port.bond ? "member of " + *port.bond : "",
+              std::string(host::role_text(port.role)), port.bond ? "member of " + *port.bond : "",
               port.network_namespace.empty() ? "" : "in network namespace " + port.network_namespace}));
   if (port.rdma) {
     out.line("RDMA", rdma_text(*port.rdma));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/agent/diagnose/host_builder.h"
 
 namespace rocetune::diagnose {

@@ -213,6 +213,7 @@ TEST_F(Guardrails, FirmwareDcbx) {
 TEST_F(Guardrails, InexactRevert) {
   plan.steps[0].changes[0].revert = Revert::needs_driver_reload;
   expect_only("inexact-revert", {"eth0"});
+  EXPECT_TRUE(check().front().reason.starts_with("dcbx_mode cannot be undone exactly"));
 }
 
 TEST_F(Guardrails, VirtualFunctionAndRepresentor) {
