@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "agent/host/rdma_carrier.h"
+
 namespace rocetune::diagnose {
 namespace {
 
@@ -78,7 +80,7 @@ HostFacts host_facts(const Facts& facts, Report& report) {
       report.skipped.push_back({port.name, "not asked for"});
       continue;
     }
-    if (facts.only_ports.empty() && !carries_rdma(*facts.host, port)) {
+    if (facts.only_ports.empty() && !host::carries_rdma(*facts.host, port)) {
       report.skipped.push_back({port.name, "no RDMA device: not a RoCE port"});
       continue;
     }
@@ -101,6 +103,12 @@ std::optional<RoceClass> common_class(const HostFacts& facts) {
   return out;
 }
 
+// A bond has no class map: its members have.
+std::string class_text(const PortFacts& facts) {
+  if (facts.roce_class) return to_text(*facts.roce_class);
+  return facts.port.role == host::PortRole::bond ? "see its members" : "no RoCE class is set up";
+}
+
 std::string summary_of(const Capture& capture) {
   return fmt::format("{}: {} frames in {:.3g} s, {} RoCE packets in {} flows", capture.file,
                      capture.facts.frames, capture.facts.duration_s, capture.facts.roce_packets,
@@ -108,15 +116,6 @@ std::string summary_of(const Capture& capture) {
 }
 
 }  // namespace
-
-bool carries_rdma(const host::Host& host, const host::Port& port) {
-  if (port.rdma) return true;
-  if (port.rdma.error().kind != Unavailable::Kind::absent) return true;  // it may be there: judge, and say so
-  if (!port.bond) return false;
-  return std::any_of(host.ports.begin(), host.ports.end(), [&](const host::Port& other) {
-    return other.rdma && (other.name == *port.bond || other.bond == port.bond);
-  });
-}
 
 std::optional<std::uint64_t> rdma_packets(const counters::PortDelta& delta) {
   const auto sent = delta.increment("rdma_tx_packets");
@@ -152,8 +151,7 @@ Report diagnose(const Facts& facts, std::span<const Rule* const> rules) {
   if (all) {
     report.host = all->host.name;
     for (const PortFacts& port : all->ports) {
-      report.classes.push_back(fmt::format(
-          "{}: {}", port.port.name, port.roce_class ? to_text(*port.roce_class) : "no RoCE class is set up"));
+      report.classes.push_back(fmt::format("{}: {}", port.port.name, class_text(port)));
     }
   }
   const std::optional<RoceClass> roce_class = all ? common_class(*all) : std::nullopt;

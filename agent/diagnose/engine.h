@@ -14,9 +14,6 @@ Report diagnose(const Facts& facts);
 // The same with another table, for tests.
 Report diagnose(const Facts& facts, std::span<const Rule* const> rules);
 
-// Whether the port carries RoCE itself or as a member of a bond whose RDMA device hangs on another member.
-bool carries_rdma(const host::Host& host, const host::Port& port);
-
 // Packets of RDMA that moved in both directions; nothing if no counter says so.
 std::optional<std::uint64_t> rdma_packets(const counters::PortDelta& delta);
 

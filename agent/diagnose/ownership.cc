@@ -80,6 +80,15 @@ Finding left_to_firmware(const PortFacts& facts, const host::DcbxMode& mode, Evi
   finding.cause =
       "DCBX is left to the firmware, which is willing: what the switch announces replaces settings of this "
       "host seconds after they are written.";
+  const std::string command =
+      facts.nic == nullptr ? "" : host::firmware_agent_off(facts.nic->row.dcb, facts.port.name);
+  if (mode.lld_managed && !command.empty()) {
+    finding.evidence.push_back(setting("firmware agent", "owns DCB (lld_managed)", "",
+                                       facts.nic->row.name + " row of configs/nics"));
+    finding.fix = advise(fmt::format(
+        "{}: until then the driver refuses every DCB write, that of the DCBX mode included.", command));
+    return finding;
+  }
   host::DcbxMode ours = mode;
   ours.host = true;
   ours.lld_managed = false;

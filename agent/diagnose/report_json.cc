@@ -4,6 +4,7 @@
 
 #include "agent/diagnose/engine.h"
 #include "agent/host/knob_json.h"
+#include "agent/host/rdma_carrier.h"
 
 namespace rocetune::diagnose {
 namespace {
@@ -105,7 +106,7 @@ FactTable facts_of(const host::Host& host, const std::string& origin) {
   std::vector<const host::Port*> ports;
   std::vector<Bytes> active, netdev;
   for (const host::Port& port : host.ports) {
-    if (!carries_rdma(host, port)) continue;
+    if (!host::carries_rdma(host, port)) continue;
     ports.push_back(&port);
     if (port.rdma && port.rdma->active_mtu) active.push_back(*port.rdma->active_mtu);
     if (port.mtu > Bytes(0)) netdev.push_back(port.mtu);

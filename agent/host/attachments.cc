@@ -8,32 +8,14 @@
 #include <cstring>
 #include <optional>
 
+#include "agent/host/network_storage.h"
+#include "agent/host/words.h"
+
 namespace rocetune::host {
 namespace {
 
 constexpr int kEstablished = 1, kListen = 10;  // include/net/tcp_states.h
 constexpr std::uint16_t kSsh = 22;
-
-std::vector<std::string_view> words(std::string_view line) {
-  std::vector<std::string_view> out;
-  while (true) {
-    const std::size_t begin = line.find_first_not_of(" \t");
-    if (begin == std::string_view::npos) return out;
-    const std::size_t end = std::min(line.find_first_of(" \t", begin), line.size());
-    out.push_back(line.substr(begin, end - begin));
-    line = line.substr(end);
-  }
-}
-// Pieces between separators; empty ones are left out.
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> out;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(separator), text.size());
-    if (end > 0) out.push_back(text.substr(0, end));
-    text = text.substr(std::min(end + 1, text.size()));
-  }
-  return out;
-}
 
 std::vector<std::string_view> lines(std::string_view text) { return split(text, '\n'); }
 
@@ -118,16 +100,6 @@ std::set<std::uint16_t> ssh_ports(const HostFiles& files, const std::vector<TcpC
   return out;
 }
 
-// "10.0.0.5:/data", "[fe80::1]:/data", "//server/share", "10.0.0.1,10.0.0.2:/ceph".
-std::vector<std::string> servers_of(std::string_view source) {
-  if (source.starts_with("//")) return {std::string(source.substr(2, source.find('/', 2) - 2))};
-  if (source.starts_with("[")) return {std::string(source.substr(1, source.find(']') - 1))};
-  std::vector<std::string> out;
-  for (const std::string_view server : split(source.substr(0, source.find(":/")), ','))
-    out.emplace_back(server);
-  return out;
-}
-
 }  // namespace
 
 std::vector<TcpConnection> parse_tcp_table(std::string_view text) {
@@ -144,25 +116,6 @@ std::vector<TcpConnection> parse_tcp_table(std::string_view text) {
     connection.is_established = *state == kEstablished;
     connection.is_listening = *state == kListen;
     out.push_back(std::move(connection));
-  }
-  return out;
-}
-
-std::vector<NetworkMount> parse_network_mounts(std::string_view text) {
-  static const std::set<std::string_view> kTypes{"nfs",    "nfs4",   "cifs",      "smb3",
-                                                 "ceph",   "lustre", "glusterfs", "fuse.glusterfs",
-                                                 "beegfs", "gpfs",   "9p",        "afs"};
-  std::vector<NetworkMount> out;
-  for (const std::string_view line : lines(text)) {
-    const auto parts = words(line);
-    if (parts.size() < 4 || !kTypes.contains(parts[2])) continue;
-    NetworkMount mount{.where = std::string(parts[1]), .type = std::string(parts[2]), .servers = {}};
-    // nfs names the address it really uses in its options.
-    for (const std::string_view option : split(parts[3], ',')) {
-      if (option.starts_with("addr=")) mount.servers.emplace_back(option.substr(5));
-    }
-    if (mount.servers.empty()) mount.servers = servers_of(parts[0]);
-    out.push_back(std::move(mount));
   }
   return out;
 }
@@ -189,40 +142,78 @@ std::optional<int> route_to(const std::vector<RouteEntry>& routes, const std::st
   return best == nullptr ? std::nullopt : std::optional(best->index);
 }
 
-Observed<std::map<int, Attachments>> read_attachments(const HostFiles& files, const KernelAnswers& kernel) {
-  if (!kernel.routes) return tl::unexpected(kernel.routes.error());
-  std::map<int, Attachments> out;
-  for (const RouteEntry& route : *kernel.routes) {
-    if (route.destination.ends_with("/0")) out[route.index].carries_default_route = true;
-  }
+namespace {
+
+bool is_this_host(const std::string& address) {
+  return address == "localhost" || address == "::1" || address.starts_with("127.");
+}
+
+void add_sessions(const HostFiles& files, const std::vector<RouteEntry>& routes, AttachmentSurvey& out) {
   std::vector<TcpConnection> connections;
   for (const char* const table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
-    if (const auto text = files.text(table)) {
+    const auto text = files.text(table);
+    if (text) {
       auto parsed = parse_tcp_table(*text);
       connections.insert(connections.end(), parsed.begin(), parsed.end());
+    } else if (text.error().kind() != ErrorKind::absent || std::string_view(table) == "/proc/net/tcp") {
+      // A kernel without IPv6 has no tcp6; every other table that is not there or closed tells nothing.
+      out.anywhere.unknown_sessions.push_back(text.error().text());
     }
   }
   const std::set<std::uint16_t> ports = ssh_ports(files, connections);
   for (const TcpConnection& connection : connections) {
     if (!connection.is_established || !ports.contains(connection.local_port)) continue;
-    if (const auto link = route_to(*kernel.routes, connection.remote_address)) {
-      out[*link].ssh_peers.push_back(connection.remote_address);
+    const std::string& peer = connection.remote_address;
+    if (is_this_host(peer)) continue;
+    if (const auto link = route_to(routes, peer)) {
+      out.by_link[*link].ssh_peers.push_back(peer);
+    } else {
+      out.anywhere.unknown_sessions.push_back(fmt::format("ssh from {}: no route to it is known", peer));
     }
   }
-  if (const auto mounts = files.text("/proc/mounts")) {
-    for (const NetworkMount& mount : parse_network_mounts(*mounts)) {
-      for (const std::string& server : mount.servers) {
-        if (const auto link = route_to(*kernel.routes, server))
-          out[*link].storage_mounts.push_back(mount.where);
+}
+
+void add_storage(const HostFiles& files, const std::vector<RouteEntry>& routes, AttachmentSurvey& out) {
+  const StorageSurvey survey = read_network_storage(files);
+  out.anywhere.unknown_storage = survey.unread;
+  for (const NetworkStorage& storage : survey.storage) {
+    const bool is_mount = storage.where.starts_with('/');
+    const std::string name = is_mount ? storage.where : fmt::format("{} ({})", storage.where, storage.type);
+    if (storage.servers.empty()) {
+      out.anywhere.unknown_storage.push_back(fmt::format("{}: its servers are not known", name));
+    }
+    for (const std::string& server : storage.servers) {
+      if (is_this_host(server)) continue;
+      if (const auto link = route_to(routes, server)) {
+        out.by_link[*link].storage_mounts.push_back(name);
+      } else {
+        out.anywhere.unknown_storage.push_back(
+            fmt::format("{}: where server {} is reached is not known", name, server));
       }
     }
   }
-  for (auto& [link, attachments] : out) {
-    for (auto* list : {&attachments.ssh_peers, &attachments.storage_mounts}) {
-      std::sort(list->begin(), list->end());
-      list->erase(std::unique(list->begin(), list->end()), list->end());
-    }
+}
+
+void sort_out(Attachments& attachments) {
+  for (auto* list : {&attachments.ssh_peers, &attachments.storage_mounts, &attachments.unknown_sessions,
+                     &attachments.unknown_storage}) {
+    std::sort(list->begin(), list->end());
+    list->erase(std::unique(list->begin(), list->end()), list->end());
   }
+}
+
+}  // namespace
+
+Observed<AttachmentSurvey> read_attachments(const HostFiles& files, const KernelAnswers& kernel) {
+  if (!kernel.routes) return tl::unexpected(kernel.routes.error());
+  AttachmentSurvey out;
+  for (const RouteEntry& route : *kernel.routes) {
+    if (route.destination.ends_with("/0")) out.by_link[route.index].carries_default_route = true;
+  }
+  add_sessions(files, *kernel.routes, out);
+  add_storage(files, *kernel.routes, out);
+  sort_out(out.anywhere);
+  for (auto& [link, attachments] : out.by_link) sort_out(attachments);
   return out;
 }
 

@@ -1,4 +1,4 @@
-// Who would lose something if a port bounced: the default route, ssh sessions, network file systems.
+// Who would lose something if a port bounced: the default route, ssh sessions, network storage.
 #pragma once
 
 #include <map>
@@ -24,20 +24,16 @@ struct TcpConnection {
 // Lines that make no sense are left out; little-endian hosts only, as all RoCE hosts are.
 std::vector<TcpConnection> parse_tcp_table(std::string_view text);
 
-// A network file system of /proc/mounts and the servers it talks to.
-struct NetworkMount {
-  std::string where, type;
-  std::vector<std::string> servers;  // addresses; names stay names
-  bool operator==(const NetworkMount&) const = default;
-};
-std::vector<NetworkMount> parse_network_mounts(std::string_view text);
-
 // The link index a packet to `address` leaves by, longest prefix first, then metric. Nothing for names and
 // where no route matches.
 std::optional<int> route_to(const std::vector<RouteEntry>& routes, const std::string& address);
 
-// Per link index. Ports on which the sshd listens are found from the sockets; with none visible it is
-// port 22.
-Observed<std::map<int, Attachments>> read_attachments(const HostFiles& files, const KernelAnswers& kernel);
+struct AttachmentSurvey {
+  std::map<int, Attachments> by_link;  // by link index
+  Attachments anywhere;                // only what is not known: it may hang on every link
+};
+// Ports on which the sshd listens are found from the sockets; with none visible it is port 22. Unavailable
+// without the kernel's routes.
+Observed<AttachmentSurvey> read_attachments(const HostFiles& files, const KernelAnswers& kernel);
 
 }  // namespace rocetune::host

@@ -92,6 +92,7 @@ Observed<Parameters> read_cc_params(const HostFiles& files, const NicRow& row, c
     auto parameters = read_parameters(files, row, cc.module_parameters);
     if (parameters || parameters.error().kind == Unavailable::Kind::denied) return parameters;
   }
+  if (row.name == "unknown") return absent(fmt::format("driver {} is not known", port.driver));
   return absent(fmt::format("no interface of {} that the kernel shows: {}", row.name, cc.origin));
 }
 
@@ -105,9 +106,7 @@ Observed<CongestionControl> read_congestion_control(const NicRow& row, const Por
   }
   if (cc.algorithm == CcAlgorithm::off) return CongestionControl::off;
   if (!port.cc_params) return tl::unexpected(port.cc_params.error());
-  const auto& programmable = cc.programmable_pci_ids;
-  if (port.pci_id &&
-      std::find(programmable.begin(), programmable.end(), *port.pci_id) != programmable.end()) {
+  if (cc.may_be_programmable(port.pci_id)) {
     return absent(
         "this NIC may run a programmable algorithm in place of DCQCN, and the kernel does not show which: "
         "ask the "

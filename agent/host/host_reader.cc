@@ -69,7 +69,8 @@ void add_other_namespaces(const HostFiles& files, const std::string& root, const
   for (const NetworkNamespace& space : survey->others) add_namespace(space, root, nics, out);
   if (survey->hidden_processes > 0) {
     out.unseen_namespaces->push_back(
-        fmt::format("those of {} processes (permission: only root may know them)", survey->hidden_processes));
+        fmt::format("those of {} process{} (permission: only root may know them)", survey->hidden_processes,
+                    survey->hidden_processes == 1 ? "" : "es"));
   }
 }
 

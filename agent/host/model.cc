@@ -23,6 +23,26 @@ std::optional<Priority> priority_of_dscp(const Dcb& dcb, Dscp d) {
   return std::nullopt;
 }
 
+std::string_view role_text(PortRole role) {
+  switch (role) {
+    case PortRole::physical:
+      return "";
+    case PortRole::virtual_function:
+      return "virtual function: QoS is set on its physical function";
+    case PortRole::representor:
+      return "representor: stands for a function, not for a wire";
+    case PortRole::uplink_representor:
+      return "uplink of an embedded switch (switchdev)";
+    case PortRole::dpu_host:
+      return "host side of a DPU: the embedded CPU owns the port";
+    case PortRole::bond:
+      return "bond";
+    case PortRole::software:
+      return "software device";
+  }
+  return "";
+}
+
 std::string to_json_text(const Host& host) {
   JsonWriter out;
   to_json(out, host);

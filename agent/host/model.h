@@ -288,12 +288,17 @@ enum class PortRole {
 struct Attachments {
   bool carries_default_route = false;
   std::vector<std::string> ssh_peers;  // peers of established sessions of this host's sshd over this port
-  std::vector<std::string> storage_mounts;  // network file systems whose server is reached over this port
+  std::vector<std::string> storage_mounts;  // network storage whose server is reached over this port
+  // What may hang on this port because it cannot be told on which it hangs, each with why: "/data: server
+  // filer is not known", "/proc/mounts: permission denied".
+  std::vector<std::string> unknown_sessions, unknown_storage;
   bool operator==(const Attachments&) const = default;
   static constexpr void fields(auto&& visit, auto&... self) {
     visit("carries_default_route", self.carries_default_route...);
     visit("ssh_peers", self.ssh_peers...);
     visit("storage_mounts", self.storage_mounts...);
+    visit("unknown_sessions", self.unknown_sessions...);
+    visit("unknown_storage", self.unknown_storage...);
   }
 };
 
@@ -471,6 +476,9 @@ struct Host {
 // kernel maps an unlisted DSCP to priority 0 on trust dscp ports of mlx5 (mlx5e_dcbnl: default dscp2prio =
 // dscp >> 3 only in hardware reset state), so absence of an entry is reported as such and the caller decides.
 std::optional<Priority> priority_of_dscp(const Dcb& dcb, Dscp d);
+
+// For people: "virtual function: QoS is set on its physical function"; "" for a physical port.
+std::string_view role_text(PortRole role);
 
 // JSON of a whole host: `inspect --json`, snapshots, and the state that a plan is bound to.
 std::string to_json_text(const Host& host);

@@ -22,6 +22,7 @@ void stated(TableReader& table, std::string_view key, T& out, std::string_view o
 void read_dcb(TableReader& table, DcbTraits& out) {
   stated(table, "trust", out.trust, "trust_origin");
   stated(table, "pfc_write_bounces_link", out.pfc_write_bounces_link, "pfc_write_origin");
+  table.optional("table_write_stops_traffic", out.table_write_stops_traffic);
   stated(table, "pfc_delay_unit", out.pfc_delay_unit, "pfc_delay_origin");
   if (out.pfc_delay_unit == DelayUnit::metres) {
     table.required("pfc_delay_default", out.pfc_delay_default);
@@ -34,6 +35,7 @@ void read_dcb(TableReader& table, DcbTraits& out) {
   table.required("tx_algorithms", out.tx_algorithms, each(one_of(kAlgorithms)));
   table.required("tx_algorithms_origin", origin, not_empty());
   stated(table, "dcbx_firmware_takes_over", out.dcbx_firmware_takes_over, "dcbx_origin");
+  table.optional("firmware_agent_off", out.firmware_agent_off, not_empty());
 }
 
 void read_watchdog(TableReader& table, WatchdogTraits& out) {
@@ -91,6 +93,11 @@ const CcParameter* CcTraits::find(std::string_view name) const {
   return found == parameters.end() ? nullptr : &*found;
 }
 
+bool CcTraits::may_be_programmable(const std::optional<std::string>& pci_id) const {
+  const auto& ids = programmable_pci_ids;
+  return pci_id ? std::find(ids.begin(), ids.end(), *pci_id) != ids.end() : !ids.empty();
+}
+
 Expected<NicTable> NicTable::load(const ConfigFiles& files) {
   return files.list("nics", ".toml").and_then(parse);
 }
@@ -124,10 +131,22 @@ const NicRow& NicTable::for_driver(std::string_view netdev_driver) const {
 }
 
 const NicRow& NicTable::named(std::string_view name) const {
+  const NicRow* const found = find(name);
+  ROCETUNE_ASSERT(found != nullptr);
+  return *found;
+}
+
+const NicRow* NicTable::find(std::string_view name) const {
   const auto found =
       std::find_if(rows_.begin(), rows_.end(), [&](const NicRow& row) { return row.name == name; });
-  ROCETUNE_ASSERT(found != rows_.end());
-  return *found;
+  return found == rows_.end() ? nullptr : &*found;
+}
+
+std::string firmware_agent_off(const DcbTraits& traits, std::string_view netdev) {
+  constexpr std::string_view kPlace = "{netdev}";
+  std::string out = traits.firmware_agent_off;
+  const std::size_t at = out.find(kPlace);
+  return at == std::string::npos ? out : out.replace(at, kPlace.size(), netdev);
 }
 
 }  // namespace rocetune::host

@@ -24,6 +24,8 @@ enum class DelayUnit { metres, none };
 struct DcbTraits {
   TrustSource trust = TrustSource::unknown;
   bool pfc_write_bounces_link = true;
+  // Every write of ETS, PFC or the app table stops all traffic of the port for a moment, its link stays up.
+  bool table_write_stops_traffic = false;
   DelayUnit pfc_delay_unit = DelayUnit::none;
   std::uint16_t pfc_delay_default = 0;  // used only if the unit is metres
   std::uint16_t pfc_delay_max = 0;
@@ -32,6 +34,9 @@ struct DcbTraits {
   bool buffer_write_is_sticky = true;  // a write cannot be undone exactly
   std::vector<std::string> tx_algorithms;
   bool dcbx_firmware_takes_over = false;
+  // While the firmware's agent owns DCB (lld_managed), the driver refuses every write, that of the DCBX mode
+  // included: the command that ends it, "{netdev}" standing for the port. Empty: the host may take DCBX.
+  std::string firmware_agent_off;
 };
 
 struct WatchdogTraits {
@@ -65,6 +70,8 @@ struct CcTraits {
   std::vector<CcParameter> parameters;
   std::string origin;
   const CcParameter* find(std::string_view name) const;
+  // A NIC of this id may run another algorithm; one whose id is not known may if any of its family may.
+  bool may_be_programmable(const std::optional<std::string>& pci_id) const;
 };
 
 struct NicRow {
@@ -78,6 +85,9 @@ struct NicRow {
   CcTraits cc;
 };
 
+// The command in full for this port; empty if the row has none.
+std::string firmware_agent_off(const DcbTraits& traits, std::string_view netdev);
+
 // Rows by name.
 class NicTable {
  public:
@@ -89,6 +99,8 @@ class NicTable {
   const NicRow& for_driver(std::string_view netdev_driver) const;
   // Errors are a programmer's mistake: the name must be one that a Port carries.
   const NicRow& named(std::string_view name) const;
+  // The same for a name that nobody has vouched for; nullptr: there is no such row.
+  const NicRow* find(std::string_view name) const;
   const std::vector<NicRow>& rows() const { return rows_; }
 
  private:

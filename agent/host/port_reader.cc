@@ -7,17 +7,10 @@
 #include "agent/host/host_reader.h"
 #include "agent/host/pcie.h"
 #include "agent/host/rdma_files.h"
+#include "agent/host/rdma_place.h"
 
 namespace rocetune::host {
 namespace {
-
-// One port of an RDMA device and the netdev it stands on.
-struct RdmaPlace {
-  std::string device;
-  int port = 1;
-  std::string netdev;
-  bool is_software = false;  // rdma_rxe, on whatever netdev
-};
 
 class PortReader {
  public:
@@ -25,7 +18,7 @@ class PortReader {
              const Observed<Lockdown>& lockdown, const std::vector<Bond>& bonds, PortDetail detail)
       : files_(files), kernel_(kernel), nics_(nics), lockdown_(lockdown), bonds_(bonds), detail_(detail) {
     for (const LinkEntry& link : *kernel.links) names_[link.index] = link.name;
-    find_rdma_places();
+    rdma_ = find_rdma_places(files, kernel, bonds);
     attachments_ = read_attachments(files, kernel);
   }
 
@@ -40,8 +33,6 @@ class PortReader {
  private:
   static std::string net(const std::string& name) { return "/sys/class/net/" + name; }
 
-  void find_rdma_places();
-  std::string netdev_of(const std::string& device, int port) const;
   const RdmaPlace* rdma_on(const std::string& netdev) const;
   bool is_nic(const LinkEntry& link) const {
     return link.parent_device.has_value() || files_.exists(net(link.name) + "/device");
@@ -71,42 +62,8 @@ class PortReader {
   const PortDetail detail_;
   std::map<int, std::string> names_;
   std::vector<RdmaPlace> rdma_;
-  Observed<std::map<int, Attachments>> attachments_ = not_read();
+  Observed<AttachmentSurvey> attachments_ = not_read();
 };
-
-void PortReader::find_rdma_places() {
-  const auto devices = rdma_device_names(files_);
-  if (!devices) return;
-  for (const std::string& device : *devices) {
-    for (const int port : rdma_port_numbers(files_, device)) {
-      const std::string netdev = netdev_of(device, port);
-      if (netdev.empty()) continue;  // InfiniBand, or a netdev of another namespace
-      rdma_.push_back({device, port, netdev, is_software_rdma(files_, device)});
-    }
-  }
-}
-
-// RDMA netlink names the netdev; a device over a bond may name the active member, but its GIDs name the bond.
-std::string PortReader::netdev_of(const std::string& device, int port) const {
-  std::string named;
-  if (kernel_.rdma) {
-    for (const RdmaAnswers& answer : *kernel_.rdma) {
-      for (const RdmaLinkEntry& link : answer.links) {
-        if (link.device == device && link.port == static_cast<std::uint32_t>(port))
-          named = link.netdev.value_or("");
-      }
-    }
-  }
-  const std::string port_path = fmt::format("/sys/class/infiniband/{}/ports/{}", device, port);
-  std::string by_gid = if_known(files_.attribute(port_path + "/gid_attrs/ndevs/0")).value_or("");
-  if (named.empty()) named = link_named(by_gid) != nullptr ? by_gid : "";
-  if (named.empty())
-    named = if_known(files_.attribute(fmt::format("/sys/class/infiniband/{}/parent", device))).value_or("");
-  const LinkEntry* const link = link_named(named);
-  if (link == nullptr) return "";
-  const auto master = name_of(link->master);
-  return master && by_gid == *master && bond_named(*master) != nullptr ? *master : named;
-}
 
 // A NIC's own device before a software one on the same netdev.
 const RdmaPlace* PortReader::rdma_on(const std::string& netdev) const {
@@ -350,10 +307,10 @@ Dcb PortReader::read_dcb(const NicRow& row, const PortAnswers& answers, const Po
 
 Observed<Attachments> PortReader::attachments_of(const LinkEntry& link) const {
   if (!attachments_) return tl::unexpected(attachments_.error());
-  Attachments out;
+  Attachments out = attachments_->anywhere;
   const auto add = [&](int index) {
-    const auto found = attachments_->find(index);
-    if (found == attachments_->end()) return;
+    const auto found = attachments_->by_link.find(index);
+    if (found == attachments_->by_link.end()) return;
     const Attachments& more = found->second;
     out.carries_default_route = out.carries_default_route || more.carries_default_route;
     out.ssh_peers.insert(out.ssh_peers.end(), more.ssh_peers.begin(), more.ssh_peers.end());

@@ -46,7 +46,7 @@ std::vector<std::string> Transactions::objections(const Plan& plan, const ApplyR
   for (const Difference& difference : differences(host, values_before(plan))) {
     out.push_back(fmt::format("the plan's own value before is wrong: {}", to_text(difference)));
   }
-  const auto open_refusals = uncovered(refusals({host, plan, traffic}), request.consents);
+  const auto open_refusals = uncovered(refusals({host, plan, traffic, limits_}), request.consents);
   for (std::string& text : texts(open_refusals)) out.push_back(std::move(text));
   const auto book = ledger();
   if (book && book->unrepaired() != nullptr && !request.consents.contains("unresolved-rollback")) {
@@ -103,14 +103,23 @@ Expected<Result> Transactions::apply(const Plan& plan, const ApplyRequest& reque
   Expected<> done = arm(id);
   if (!done) done = tl::unexpected(std::move(done.error()).within("start the dead-man timer"));
   if (done) done = run_steps(id, begin);
-  if (done) done = soak(begin, before);
+  std::optional<SoakEvidence> evidence;
+  if (done && begin.soak_ns > 0) done = soak(begin, before, evidence.emplace());
   if (done) {
+    // Before the transaction ends: history then says what the soak was worth.
+    if (evidence && evidence->is_empty()) note(id, evidence_lines(*evidence).front());
     auto result = finish_apply(id, begin);
-    if (result) return result;
+    if (result) {
+      result->soak = std::move(evidence);
+      return result;
+    }
     done = tl::unexpected(result.error());
   }
-  return entry(id).map(
-      [&](const Entry& entry) { return take_back(entry, done.error().text(), std::nullopt); });
+  return entry(id).map([&](const Entry& entry) {
+    Result result = take_back(entry, done.error().text(), std::nullopt);
+    result.soak = std::move(evidence);
+    return result;
+  });
 }
 
 Expected<> Transactions::run_steps(std::int64_t id, const Begin& begin) {
@@ -263,7 +272,8 @@ Expected<> Transactions::settle(const Begin& begin, const std::string& port) {
   }
 }
 
-Expected<> Transactions::soak(const Begin& begin, const Observed<counters::Interval>& before) {
+Expected<> Transactions::soak(const Begin& begin, const Observed<counters::Interval>& before,
+                              SoakEvidence& evidence) {
   const std::vector<std::string> ports = ports_of(begin);
   Duration left = nanoseconds(begin.soak_ns);
   if (!left.is_zero()) say_(fmt::format("watching counters for {}", to_text(left)));
@@ -273,10 +283,11 @@ Expected<> Transactions::soak(const Begin& begin, const Observed<counters::Inter
     left -= slice;
     auto during = host_.measure(slice);
     if (!during) return tl::unexpected(std::move(during.error()).within("soak"));
-    const std::vector<std::string> found = regressions(before, *during, ports, limits_);
-    if (!found.empty()) {
+    const SoakJudgement found = judge_soak(before, *during, ports, limits_.soak);
+    evidence.add(found.evidence);
+    if (!found.regressions.empty()) {
       std::string text;
-      for (const std::string& line : found) text += (text.empty() ? "" : "; ") + line;
+      for (const std::string& line : found.regressions) text += (text.empty() ? "" : "; ") + line;
       return fail(ErrorKind::conflict, "regression: {}", text);
     }
     if (auto readings = verify(begin.plan, begin.plan.steps.size()); !readings) {

@@ -7,6 +7,19 @@ namespace {
 
 using host::KnobKind;
 
+// One member after another; of an active-backup bond the active one last, so that traffic moves once, to a
+// member that is done.
+std::vector<std::string> member_order(const host::Bond& bond) {
+  std::vector<std::string> order = bond.members;
+  if (bond.mode == "active-backup") {
+    std::stable_partition(order.begin(), order.end(), [&](const std::string& member) {
+      return std::find(bond.active_members.begin(), bond.active_members.end(), member) ==
+             bond.active_members.end();
+    });
+  }
+  return order;
+}
+
 std::vector<std::string> port_order(const host::Host& host) {
   std::vector<std::string> order;
   for (const host::Port& port : host.ports) {
@@ -15,7 +28,7 @@ std::vector<std::string> port_order(const host::Host& host) {
              std::find(b.members.begin(), b.members.end(), port.name) != b.members.end();
     });
     if (bond != host.bonds.end()) {
-      for (const std::string& member : bond->members) add_unique(order, member);
+      for (const std::string& member : member_order(*bond)) add_unique(order, member);
       add_unique(order, bond->name);
     } else {
       add_unique(order, port.name);
@@ -69,7 +82,11 @@ int stage_of(const Change& change, bool buffers_last) {
 bool interrupts(const Change& change, const host::NicRow& traits) {
   switch (change.knob.kind) {
     case KnobKind::pfc:
-      return traits.dcb.pfc_write_bounces_link && mask_changes(change);
+      return traits.dcb.table_write_stops_traffic ||
+             (traits.dcb.pfc_write_bounces_link && mask_changes(change));
+    case KnobKind::ets:
+    case KnobKind::app_table:
+      return traits.dcb.table_write_stops_traffic;
     case KnobKind::mtu:
       return true;
     case KnobKind::global_pause:
@@ -122,7 +139,16 @@ void annotate(Change& change, const host::NicRow& traits) {
       }
       break;
     case KnobKind::pfc:
-      if (interrupts(change, traits)) change.risk = "the link bounces: seconds without carrier";
+      if (traits.dcb.pfc_write_bounces_link && mask_changes(change)) {
+        change.risk = "the link bounces: seconds without carrier";
+        break;
+      }
+      [[fallthrough]];
+    case KnobKind::ets:
+    case KnobKind::app_table:
+      if (traits.dcb.table_write_stops_traffic) {
+        change.risk = "traffic stops while the NIC's queues are built anew; the link stays up";
+      }
       break;
     case KnobKind::mtu:
       change.risk = "traffic stops while the queues are built anew";

@@ -8,7 +8,8 @@
 
 namespace rocetune::tune {
 
-// Steps in order: bond members one after another and before their bond, other ports as the host lists them;
+// Steps in order: bond members one after another and before their bond, the active member of an active-backup
+// bond after its backups, other ports as the host lists them;
 // inside a port as docs/decisions/0004-transaction.md says. `changes` in any order.
 std::vector<Step> arrange(std::vector<Change> changes, const host::Host& host, const host::NicTable& nics);
 

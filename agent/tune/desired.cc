@@ -59,6 +59,14 @@ void want_dcbx(PortChanges& out, const Profile& profile, const host::NicRow& tra
   if (!now) return;
   host::DcbxMode mode = std::get<host::DcbxMode>(*now);
   if (mode.host && !mode.lld_managed) return;
+  if (const std::string command = host::firmware_agent_off(traits.dcb, knob.port);
+      mode.lld_managed && !command.empty()) {
+    out.remark(
+        fmt::format("{} is left alone: its firmware's agent owns DCB and the driver refuses every "
+                    "write; first {}, then plan again",
+                    host::to_text(knob), command));
+    return;
+  }
   // The version bits stay: on mlx5, giving DCBX back to firmware leaves exactly them.
   mode.host = true;
   mode.lld_managed = false;
@@ -143,6 +151,15 @@ void want_ets(PortChanges& out, const host::Port& port, const Profile& profile) 
            "each class has its own traffic class: CNP strict, RoCE and the rest shared");
 }
 
+// The cable's length as the driver takes it; nothing if the profile names none or the driver takes none.
+std::optional<std::uint16_t> delay_for(const Profile& profile, const host::NicRow& traits) {
+  if (!profile.cable || traits.dcb.pfc_delay_unit != host::DelayUnit::metres) return std::nullopt;
+  const Metres cable = std::min(*profile.cable, Metres(traits.dcb.pfc_delay_max));
+  const auto metres = static_cast<std::uint16_t>(cable.count());
+  ROCETUNE_ASSERT(Metres(metres) == cable);
+  return metres;
+}
+
 void want_pfc(PortChanges& out, const host::Port& port, const Profile& profile, const host::NicRow& traits) {
   const Knob knob = out.knob(KnobKind::pfc);
   const auto now = out.now(knob);
@@ -154,8 +171,7 @@ void want_pfc(PortChanges& out, const host::Port& port, const Profile& profile, 
                            port.dcb.pfc->capable));
     return;
   }
-  if (profile.cable && (traits.dcb.pfc_delay_unit == host::DelayUnit::metres))
-    pfc.delay = static_cast<std::uint16_t>(profile.cable->count());
+  if (const auto delay = delay_for(profile, traits)) pfc.delay = *delay;
   out.want(knob, *now, pfc, "MAP-3",
            pfc.enabled.is_empty() ? "a lossy class map has no PFC"
                                   : "PFC on exactly the priorities of lossless classes");
@@ -275,7 +291,12 @@ void want_cc(PortChanges& out, const host::Port& port, const Profile& profile, c
         port.name));
     return;
   }
-  for (const auto& [name, wanted] : desired_cc(port, profile, traits)) {
+  const auto wanted_parameters = desired_cc(port, profile, traits);
+  if (!wanted_parameters.empty() && !port.congestion_control && traits.cc.may_be_programmable(port.pci_id)) {
+    out.remark(fmt::format("{} cc_params may steer nothing (ECN-5): {}", port.name,
+                           port.congestion_control.error().why));
+  }
+  for (const auto& [name, wanted] : wanted_parameters) {
     const Knob knob = out.knob(KnobKind::cc_param, name);
     const auto now = out.now(knob);
     if (!now) continue;
@@ -304,7 +325,8 @@ std::optional<Bytes> lossless_buffer_for(const host::Port& port, const Profile& 
   headroom.cable = Metres(traits.dcb.pfc_delay_default);
   if (port.dcb.pfc && port.dcb.pfc->delay != 0) headroom.cable = Metres(port.dcb.pfc->delay);
   if (profile.cable) headroom.cable = *profile.cable;
-  if (headroom.cable.count() >= 1000) return std::nullopt;
+  // Profiles and flags allow no more; the driver keeps none.
+  headroom.cable = std::min({headroom.cable, Metres(traits.dcb.pfc_delay_max), kLongestCable});
   if (port.max_mtu) headroom.max_mtu = std::max(headroom.max_mtu, *port.max_mtu);
   return headroom.minimum_lossless_buffer();
 }
@@ -321,9 +343,8 @@ host::BufferSetting buffers_for(PrioritySet lossless, Bytes minimum, Bytes total
     out.buffer_of_priority[static_cast<std::size_t>(p.value())] = ++buffer;
     out.size[buffer] = each;
   }
-  // Room for at least one frame of the largest size for everything else, even if that exceeds the total:
-  // then the guardrail has to say so.
-  out.size[0] = std::max(up(Bytes(9216)), down(total - std::min(total, each * count)));
+  // At least this for everything else, even if that exceeds the total: then the guardrail has to say so.
+  out.size[0] = std::max(up(kLargestFrame), down(total - std::min(total, each * count)));
   return out;
 }
 
@@ -339,6 +360,14 @@ std::vector<Change> desired_changes(const host::Host& host, const host::Port& po
   want_watchdog(out, profile, traits);
   want_cc(out, port, profile, traits);
   want_cm_tos(out, host, port, profile);
+  return out.take();
+}
+
+std::vector<Change> desired_bond_changes(const host::Host& host, const host::Port& bond,
+                                         const Profile& profile, const host::NicRow& traits,
+                                         std::vector<std::string>& remarks) {
+  PortChanges out(host, bond, traits, remarks);
+  want_cm_tos(out, host, bond, profile);
   return out.take();
 }
 

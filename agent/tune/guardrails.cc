@@ -1,6 +1,10 @@
 #include "agent/tune/guardrails.h"
 
 #include <algorithm>
+#include <map>
+
+#include "agent/tune/interruption.h"
+#include "agent/tune/planner.h"
 
 namespace rocetune::tune {
 namespace {
@@ -8,14 +12,6 @@ namespace {
 using host::KnobKind;
 using host::PortRole;
 using Refusals = std::vector<Refusal>;
-
-// Below this a port counts as idle: connection managers and monitoring exchange a few packets a second.
-constexpr double kIdlePacketsPerSecond = 100;
-
-bool is_dcb(KnobKind kind) {
-  return kind == KnobKind::pfc || kind == KnobKind::ets || kind == KnobKind::app_table ||
-         kind == KnobKind::buffers || kind == KnobKind::dcbx_mode;
-}
 
 template <class Predicate>
 bool has_change(const Plan& plan, std::string_view port, Predicate&& predicate) {
@@ -26,111 +22,13 @@ bool has_change(const Plan& plan, std::string_view port, Predicate&& predicate) 
   return false;
 }
 
-// Ports whose link is interrupted, members of a bond included when the bond itself is.
-std::vector<std::string> interrupted_ports(const GuardrailInput& in) {
-  Plan interrupting;
-  for (const Step& step : in.plan.steps) {
-    if (step.interrupts_link) interrupting.steps.push_back(step);
-  }
-  return interrupting.touched_ports(in.host);
-}
-
-// The port itself and the bond it carries for: addresses, routes and sessions sit on the bond.
-std::vector<const host::Port*> port_and_bond(const host::Host& host, const std::string& name) {
-  std::vector<const host::Port*> out;
-  if (const host::Port* port = host.find_port(name)) {
-    out.push_back(port);
-    const host::Port* bond = port->bond ? host.find_port(*port->bond) : nullptr;
-    if (bond != nullptr) out.push_back(bond);
-  }
-  return out;
-}
-
-template <class Judge>
-Refusals for_each_attachment(const GuardrailInput& in, std::string_view consent, Judge&& judge) {
-  Refusals out;
-  for (const std::string& name : interrupted_ports(in)) {
-    for (const host::Port* port : port_and_bond(in.host, name)) {
-      std::string reason;
-      if (!port->attachments) {
-        if (port->name == name) {
-          reason = fmt::format("whether it carries the default route, a session or storage is not known: {}",
-                               port->attachments.error().why);
-        }
-      } else {
-        reason = judge(*port->attachments);
-      }
-      if (!reason.empty()) {
-        out.push_back({std::string(consent), name, std::move(reason)});
-        break;
-      }
-    }
-  }
-  return out;
-}
-
-std::string joined(const std::vector<std::string>& items) {
-  std::string out;
-  for (const std::string& item : items) out += (out.empty() ? "" : ", ") + item;
-  return out;
-}
-
-Refusals default_route(const GuardrailInput& in) {
-  return for_each_attachment(in, "bounce-default-route", [](const host::Attachments& a) {
-    return a.carries_default_route ? std::string("it carries the default route and would be interrupted")
-                                   : "";
-  });
-}
-
-Refusals ssh_session(const GuardrailInput& in) {
-  return for_each_attachment(in, "bounce-ssh", [](const host::Attachments& a) {
-    return a.ssh_peers.empty() ? std::string()
-                               : fmt::format("ssh sessions of {} run over it", joined(a.ssh_peers));
-  });
-}
-
-Refusals mounted_storage(const GuardrailInput& in) {
-  return for_each_attachment(in, "bounce-storage", [](const host::Attachments& a) {
-    return a.storage_mounts.empty() ? std::string()
-                                    : fmt::format("{} is reached over it", joined(a.storage_mounts));
-  });
-}
-
-// What runs now, in packets per second; nothing if no counter tells.
-std::optional<double> rdma_rate(const counters::PortDelta& delta) {
-  if (delta.elapsed <= Duration()) return std::nullopt;
-  const double span = std::max(delta.elapsed, delta.rdma_elapsed).seconds();
-  std::optional<double> rate;
-  for (const std::string_view counter : {"rdma_tx_packets", "rdma_rx_packets"}) {
-    if (const auto packets = delta.increment(counter)) {
-      rate = std::max(rate.value_or(0), static_cast<double>(*packets) / span);
-    }
-  }
-  return rate;
-}
-
-Refusals rdma_traffic(const GuardrailInput& in) {
-  Refusals out;
-  std::vector<std::string> ports = interrupted_ports(in);
-  for (const Step& step : in.plan.steps) {
-    const bool maps = std::any_of(step.changes.begin(), step.changes.end(),
-                                  [](const Change& change) { return is_dcb(change.knob.kind); });
-    if (maps && std::find(ports.begin(), ports.end(), step.port) == ports.end()) ports.push_back(step.port);
-  }
-  for (const std::string& name : ports) {
-    const host::Port* port = in.host.find_port(name);
-    if (port == nullptr || !port->rdma) continue;
-    const auto refuse = [&](std::string reason) { out.push_back({"rdma-traffic", name, std::move(reason)}); };
-    if (!in.traffic) {
-      refuse("whether RDMA traffic runs is not known: " + in.traffic.error().why);
-      continue;
-    }
-    const counters::PortDelta* delta = in.traffic->find_port(name);
-    const auto rate = delta == nullptr ? std::nullopt : rdma_rate(*delta);
-    if (!rate) {
-      refuse("whether RDMA traffic runs is not known: the NIC shows no RDMA packet counter");
-    } else if (*rate > kIdlePacketsPerSecond) {
-      refuse(fmt::format("RDMA traffic runs: {:.0f} packets/s", *rate));
+// Names of the knobs that the plan changes on `port` and `wanted` picks, each once.
+template <class Predicate>
+std::vector<std::string> changed_knobs(const Plan& plan, const std::string& port, Predicate&& wanted) {
+  std::vector<std::string> out;
+  for (const Step& step : plan.steps) {
+    for (const Change& change : step.changes) {
+      if (step.port == port && wanted(change)) add_unique(out, std::string(enum_name(change.knob.kind)));
     }
   }
   return out;
@@ -138,19 +36,49 @@ Refusals rdma_traffic(const GuardrailInput& in) {
 
 Refusals other_owner(const GuardrailInput& in) {
   Refusals out;
-  std::vector<std::string> writes_dcb;
-  for (const Step& step : in.plan.steps) {
-    if (has_change(in.plan, step.port, [](const Change& change) { return is_dcb(change.knob.kind); }) &&
-        std::find(writes_dcb.begin(), writes_dcb.end(), step.port) == writes_dcb.end()) {
-      writes_dcb.push_back(step.port);
+  std::vector<std::string> ports;
+  for (const Step& step : in.plan.steps) add_unique(ports, step.port);
+  for (const std::string& port : ports) {
+    if (!in.host.owners) {
+      out.push_back(
+          {"other-owner", port,
+           "whether another program writes its settings is not known: " + in.host.owners.error().why});
+      continue;
+    }
+    for (const host::Owner& owner : *in.host.owners) {
+      const auto both = changed_knobs(in.plan, port, [&](const Change& change) {
+        return in.limits.owners.may_write(owner.name, change.knob.kind);
+      });
+      if (both.empty()) continue;
+      out.push_back({"other-owner", port,
+                     fmt::format("{} may write {} too ({})", owner.name, joined(both), owner.evidence)});
     }
   }
-  if (!in.host.owners) return out;
-  for (const host::Owner& owner : *in.host.owners) {
-    for (const std::string& port : writes_dcb) {
-      out.push_back({"other-owner", port,
-                     fmt::format("{} may write the same settings ({})", owner.name, owner.evidence)});
+  return out;
+}
+
+// The command that has to come first where the driver refuses DCB writes while the firmware's agent runs.
+std::string agent_in_the_way(const GuardrailInput& in, const host::Port& port) {
+  const host::NicRow* row = in.limits.nics.find(port.nic);
+  const bool runs = port.dcb.dcbx && port.dcb.dcbx->lld_managed;
+  return row == nullptr || !runs ? "" : host::firmware_agent_off(row->dcb, port.name);
+}
+
+Refusals firmware_agent(const GuardrailInput& in) {
+  Refusals out;
+  std::vector<std::string> ports;
+  for (const Step& step : in.plan.steps) add_unique(ports, step.port);
+  for (const std::string& name : ports) {
+    const host::Port* port = in.host.find_port(name);
+    const std::string command = port == nullptr ? "" : agent_in_the_way(in, *port);
+    if (command.empty() || !has_change(in.plan, name, [](const Change& c) { return is_dcb(c.knob.kind); })) {
+      continue;
     }
+    out.push_back(
+        {"", name,
+         fmt::format("the NIC's firmware agent owns DCB and the driver refuses every write: {}, then "
+                     "plan again",
+                     command)});
   }
   return out;
 }
@@ -163,7 +91,7 @@ Refusals firmware_dcbx(const GuardrailInput& in) {
     if (port == nullptr || std::find(seen.begin(), seen.end(), step.port) != seen.end()) continue;
     seen.push_back(step.port);
     const bool owned_by_firmware = port->dcb.dcbx && (port->dcb.dcbx->lld_managed || !port->dcb.dcbx->host);
-    if (!owned_by_firmware ||
+    if (!owned_by_firmware || !agent_in_the_way(in, *port).empty() ||
         !has_change(in.plan, step.port, [](const Change& c) { return is_dcb(c.knob.kind); })) {
       continue;
     }
@@ -176,13 +104,18 @@ Refusals firmware_dcbx(const GuardrailInput& in) {
   return out;
 }
 
+// Without its port, which a refusal names already.
+std::string name_of(const host::Knob& knob) {
+  return knob.kind == KnobKind::cc_param ? "cc_params/" + knob.parameter : std::string(enum_name(knob.kind));
+}
+
 Refusals inexact_revert(const GuardrailInput& in) {
   Refusals out;
   for (const Step& step : in.plan.steps) {
     for (const Change& change : step.changes) {
       if (change.revert == Revert::exact) continue;
       out.push_back({"inexact-revert", step.port,
-                     fmt::format("{} cannot be undone exactly: {}", host::to_text(change.knob),
+                     fmt::format("{} cannot be undone exactly: {}", name_of(change.knob),
                                  change.revert == Revert::impossible ? "the value before cannot be written"
                                                                      : change.risk)});
     }
@@ -208,9 +141,9 @@ Refusals not_physical(const GuardrailInput& in) {
   return for_each_port(in, "not-physical", [](const host::Port& port) {
     const bool fine = port.role == PortRole::physical || port.role == PortRole::uplink_representor ||
                       port.role == PortRole::bond;
-    return fine
-               ? std::string()
-               : fmt::format("it is a {}, not the physical port that has the settings", enum_name(port.role));
+    return fine ? std::string()
+                : fmt::format("it is not the physical port that has the settings but a {}",
+                              host::role_text(port.role));
   });
 }
 
@@ -236,22 +169,53 @@ Refusals lockdown(const GuardrailInput& in) {
   return out;
 }
 
-Refusals buffer_total(const GuardrailInput& in) {
+// NICs that may run an algorithm of their own in place of DCQCN, which cc_params then do not reach.
+Refusals unknown_algorithm(const GuardrailInput& in) {
   Refusals out;
+  for (const std::string& name : in.plan.touched_ports(in.host)) {
+    const host::Port* port = in.host.find_port(name);
+    const host::NicRow* row = port == nullptr ? nullptr : in.limits.nics.find(port->nic);
+    if (row == nullptr || port->congestion_control || !row->cc.may_be_programmable(port->pci_id) ||
+        !has_change(in.plan, name, [](const Change& c) { return c.knob.kind == KnobKind::cc_param; })) {
+      continue;
+    }
+    out.push_back({"unknown-cc", name,
+                   fmt::format("whether cc_params steer anything is not known: {}",
+                               port->congestion_control.error().why)});
+  }
+  return out;
+}
+
+Bytes sum_of(const host::BufferSetting& buffers) {
+  Bytes sum;
+  for (const Bytes size : buffers.size) sum += size;
+  return sum;
+}
+
+// The buffers that the plan sets, and those that the driver has to make for the lossless priorities beside
+// one frame of everything else.
+Refusals buffer_total(const GuardrailInput& in) {
+  std::map<std::string, Bytes> wanted;
+  for (const Expectation& expected : in.plan.expectations) {
+    wanted.try_emplace(expected.port, kLargestFrame).first->second += expected.minimum_buffer;
+  }
   for (const Step& step : in.plan.steps) {
-    const host::Port* port = in.host.find_port(step.port);
     for (const Change& change : step.changes) {
       const auto* buffers = std::get_if<host::BufferSetting>(&change.after);
-      if (buffers == nullptr || port == nullptr || !port->dcb.buffers) continue;
-      Bytes sum;
-      for (const Bytes size : buffers->size) sum += size;
-      if (sum <= port->dcb.buffers->total) continue;
-      out.push_back(
-          {"", step.port,
-           fmt::format("buffers of {} B are more than the port's {} B: a shorter cable, a smaller MTU or "
-                       "fewer lossless priorities",
-                       sum.count(), port->dcb.buffers->total.count())});
+      if (buffers == nullptr) continue;
+      Bytes& sum = wanted[step.port];
+      sum = std::max(sum, sum_of(*buffers));
     }
+  }
+  Refusals out;
+  for (const auto& [name, sum] : wanted) {
+    const host::Port* port = in.plan.is_empty() ? nullptr : in.host.find_port(name);
+    if (port == nullptr || !port->dcb.buffers || sum <= port->dcb.buffers->total) continue;
+    out.push_back(
+        {"", name,
+         fmt::format("buffers of {} B are more than the port's {} B: a shorter cable, a smaller MTU or "
+                     "fewer lossless priorities",
+                     sum.count(), port->dcb.buffers->total.count())});
   }
   return out;
 }
@@ -261,17 +225,21 @@ Refusals buffer_total(const GuardrailInput& in) {
 const std::vector<Guardrail>& guardrails() {
   static const std::vector<Guardrail> kAll{
       {"bounce-default-route", "interrupting a port that carries the default route", default_route},
-      {"bounce-ssh", "interrupting a port with ssh sessions of this host", ssh_session},
-      {"bounce-storage", "interrupting a port over which storage is mounted", mounted_storage},
+      {"bounce-ssh", "interrupting a port that carries ssh sessions of this host, or may carry them",
+       ssh_session},
+      {"bounce-storage", "interrupting a port over which storage is reached, or may be", mounted_storage},
       {"rdma-traffic",
        "changing the class map or the link while RDMA traffic runs, or when that cannot be told",
        rdma_traffic},
-      {"other-owner", "writing DCB settings while another program may write them", other_owner},
+      {"other-owner", "writing what another program of this host may write too", other_owner},
       {"take-dcbx", "taking DCB from the NIC's firmware, or writing while it owns DCB", firmware_dcbx},
       {"inexact-revert", "changes that cannot be undone exactly", inexact_revert},
       {"not-physical", "virtual functions, representors, DPU hosts, software devices", not_physical},
       {"unknown-nic", "NICs without a row in configs/nics", unknown_nic},
+      {"unknown-cc", "cc_params of a NIC that may run another algorithm, which they do not reach",
+       unknown_algorithm},
       {"", "cc_params under kernel lockdown", lockdown},
+      {"", "DCB settings while the NIC's driver refuses them for its firmware's agent", firmware_agent},
       {"", "buffers larger than the port has", buffer_total},
   };
   return kAll;

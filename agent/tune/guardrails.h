@@ -9,6 +9,7 @@
 
 #include "agent/counters/model.h"
 #include "agent/host/model.h"
+#include "agent/tune/limits.h"
 #include "agent/tune/plan.h"
 
 namespace rocetune::tune {
@@ -29,6 +30,7 @@ struct GuardrailInput {
   const host::Host& host;
   const Plan& plan;
   const Observed<counters::Interval>& traffic;  // of the moment before the first write
+  const Limits& limits;
 };
 
 struct Guardrail {

@@ -69,7 +69,8 @@ std::string interruption_text(const Plan& plan, const host::Host& host) {
     if (port != nullptr && port->bond) line += ", member of " + *port->bond;
     std::string kinds;
     for (const Change& change : step.changes) {
-      if (!change.risk.empty()) kinds += (kinds.empty() ? "" : "; ") + change.risk;
+      if (change.risk.empty() || kinds.find(change.risk) != std::string::npos) continue;
+      kinds += (kinds.empty() ? "" : "; ") + change.risk;
     }
     lines.push_back(fmt::format("{}: {}\n", line, kinds.empty() ? "traffic stops for a moment" : kinds));
   }

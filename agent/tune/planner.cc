@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agent/host/rdma_carrier.h"
 #include "agent/tune/arrange.h"
 
 namespace rocetune::tune {
@@ -27,14 +28,18 @@ bool is_unique(const host::Host& host, const std::string& name) {
 // Why a port is not planned for unless it is asked for by name; empty: it is.
 std::string why_left_out(const host::Host& host, const host::Port& port) {
   if (port.role != PortRole::physical && port.role != PortRole::uplink_representor) {
-    return fmt::format("it is a {}: QoS is set on the physical port (HOST-1)", enum_name(port.role));
+    return fmt::format("{} (HOST-1)", host::role_text(port.role));
   }
+  if (!host::carries_rdma(host, port)) return port.rdma.error().why;
   if (port.nic == "unknown" || port.nic.empty()) {
     return fmt::format("driver {} is not known to configs/nics", port.driver);
   }
-  if (!port.rdma) return "it has no RDMA device";
+  const host::Port* holder = host::rdma_holder(host, port);
+  if (holder == nullptr) {
+    return fmt::format("whether it has an RDMA device is not known: {}", port.rdma.error().why);
+  }
   if (!is_unique(host, port.name)) return "another port in another network namespace has the same name";
-  if (port.rdma->link_layer == host::LinkLayer::infiniband) return "its link is InfiniBand (NET-3)";
+  if (holder->rdma->link_layer == host::LinkLayer::infiniband) return "its link is InfiniBand (NET-3)";
   return "";
 }
 
@@ -77,11 +82,11 @@ Expected<std::vector<std::string>> chosen_ports(const host::Host& host, const st
   if (!names.empty()) return asked_ports(host, names);
   std::vector<std::string> out;
   for (const host::Port& port : host.ports) {
-    if (port.role == PortRole::bond || port.role == PortRole::software) continue;
+    if (port.role == PortRole::bond) continue;  // its members stand for it
     const std::string why = why_left_out(host, port);
     if (why.empty()) {
       out.push_back(port.name);
-    } else if (port.rdma) {
+    } else {
       remarks.push_back(fmt::format("{} is left out: {}", port.name, why));
     }
   }
@@ -133,6 +138,17 @@ void add_expectations(const host::Port& port, const Profile& profile, const host
   for (const Priority p : profile.lossless().members()) plan.expectations.push_back({port.name, p, *minimum});
 }
 
+// The bonds on which the RDMA devices of these ports hang.
+std::vector<const host::Port*> device_bonds(const host::Host& host, const std::vector<std::string>& names) {
+  std::vector<const host::Port*> out;
+  for (const std::string& name : names) {
+    const host::Port* holder = host::rdma_holder(host, *host.find_port(name));
+    if (holder == nullptr || holder->role != PortRole::bond) continue;
+    if (std::find(out.begin(), out.end(), holder) == out.end()) out.push_back(holder);
+  }
+  return out;
+}
+
 void add_gid_remark(const host::Port& port, std::vector<std::string>& remarks) {
   if (!port.rdma || port.rdma->link_layer != host::LinkLayer::ethernet) return;
   const bool has_v2 = std::any_of(port.rdma->gids.begin(), port.rdma->gids.end(),
@@ -161,6 +177,12 @@ Expected<Plan> make_plan(const host::Host& host, const Profile& profile, const h
     want_mtu(host, port, profile, nics, changes, plan.remarks);
     add_expectations(port, profile, traits, plan);
     add_gid_remark(port, plan.remarks);
+  }
+  for (const host::Port* bond : device_bonds(host, *names)) {
+    for (Change& change : desired_bond_changes(host, *bond, profile, nics.named(bond->nic), plan.remarks)) {
+      changes.push_back(std::move(change));
+    }
+    add_gid_remark(*bond, plan.remarks);
   }
   plan.steps = arrange(std::move(changes), host, nics);
   for (const std::string& line : profile.notes) plan.remarks.push_back("besides: " + line);

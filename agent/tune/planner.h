@@ -10,8 +10,13 @@
 
 namespace rocetune::tune {
 
-// `ports`: which to plan for; a bond stands for its members. Empty: every physical port of a known NIC with
-// Ethernet RDMA. What the profile wants and the host cannot have is a remark, not an error. A plan without
+// Room for everything that is not lossless: one frame of the largest size. Origin: mlx5's MLX5E_MAX_PORT_MTU,
+// 9216 B, and the jumbo MTU of switches.
+constexpr Bytes kLargestFrame{9216};
+
+// `ports`: which to plan for; a bond stands for its members. Empty: every physical port of a known NIC whose
+// RDMA device, its own or its bond's, is on Ethernet; what is left out is a remark that says why. What the
+// profile wants and the host cannot have is a remark, not an error. A plan without
 // steps: the host is as the profile wants it. Errors: bad_input for a port that is not there, with the
 // nearest name; absent if no port qualifies.
 Expected<Plan> make_plan(const host::Host& host, const Profile& profile, const host::NicTable& nics,
@@ -21,6 +26,11 @@ Expected<Plan> make_plan(const host::Host& host, const Profile& profile, const h
 // is then said in `remarks`.
 std::vector<Change> desired_changes(const host::Host& host, const host::Port& port, const Profile& profile,
                                     const host::NicRow& traits, std::vector<std::string>& remarks);
+
+// What a bond itself should show beside its members: the default of the RDMA device that hangs on it.
+std::vector<Change> desired_bond_changes(const host::Host& host, const host::Port& bond,
+                                         const Profile& profile, const host::NicRow& traits,
+                                         std::vector<std::string>& remarks);
 
 // The smallest receive buffer in which the port's lossless traffic is safe (PFC-3); nothing if the speed is
 // not known or the NIC sizes buffers by a rule of its own.

@@ -105,8 +105,8 @@ void read_profile(TableReader& t, Profile& out, const host::NicTable& nics) {
   });
   t.optional("take_dcbx", out.take_dcbx);
   t.optional("global_pause", out.global_pause);
-  t.optional("mtu", out.mtu, between(Bytes(1280), Bytes(65535)));
-  t.optional("cable", out.cable, between(Metres(1), Metres(999)));
+  t.optional("mtu", out.mtu, between(kSmallestMtu, kLargestMtu));
+  t.optional("cable", out.cable, between(kShortestCable, kLongestCable));
   t.optional("buffers", out.buffers);
   t.optional("watchdog", out.watchdog, between(Duration(), seconds(65)));
   t.table("cm_tos", [&](TableReader& tos) {

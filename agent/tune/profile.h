@@ -14,6 +14,12 @@
 
 namespace rocetune::tune {
 
+// What mlx5 takes as a cable's length; it ignores 0 and what is longer without an error
+// (MLX5E_MAX_CABLE_LENGTH).
+constexpr Metres kShortestCable{1}, kLongestCable{999};
+// From IPv6's least link MTU (RFC 8200) to what fits the field.
+constexpr Bytes kSmallestMtu{1280}, kLargestMtu{65535};
+
 // One class of traffic: what marks it, where it goes.
 struct ClassSpec {
   std::string name;        // "roce", "cnp"

@@ -55,7 +55,7 @@ struct PortBaseline {
   std::string port;
   std::string pci_address;  // finds the port again under another name; empty: none
   bool carrier = false;
-  bool active_in_bond = false;
+  bool active_in_bond = false;  // in the active aggregate of an 802.3ad bond
   std::vector<Reading> knobs;
   bool operator==(const PortBaseline&) const = default;
   static constexpr void fields(auto&& visit, auto&... self) {

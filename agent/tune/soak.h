@@ -26,10 +26,30 @@ struct SoakLimits {
 // Error: bad_input with all issues.
 Expected<SoakLimits> soak_limits_from_toml(std::string_view text, const std::string& file);
 
-// One line per regression: "eth0 priority 3: pause storm: ..., rx_pause_duration_us 99.8% of the time". A
-// counter that is absent, before or during, judges nothing.
-std::vector<std::string> regressions(const Observed<counters::Interval>& before,
-                                     const counters::Interval& during, const std::vector<std::string>& ports,
-                                     const SoakLimits& limits);
+// One rule on one port.
+struct RuleOnPort {
+  std::string port, rule;
+  std::string why;  // nothing could be judged; empty: it was judged
+  bool operator==(const RuleOnPort&) const = default;
+};
+// What a soak has looked at. A rule is judged if its counter was read in one of the intervals at least.
+struct SoakEvidence {
+  std::vector<RuleOnPort> judged, not_judged;
+  bool is_empty() const { return judged.empty(); }
+  void add(const SoakEvidence& other);
+};
+// For people: a line per port with the rules that were judged and those that were not; before them, if none
+// was, one line that says so loudly.
+std::vector<std::string> evidence_lines(const SoakEvidence& evidence);
+
+struct SoakJudgement {
+  // "eth0 priority 3: pause storm: ..., rx_pause_duration_us 99.8% of the time"
+  std::vector<std::string> regressions;
+  SoakEvidence evidence;
+};
+// A counter that is absent during the interval judges nothing; one that was absent before it has nothing to
+// excuse what is seen.
+SoakJudgement judge_soak(const Observed<counters::Interval>& before, const counters::Interval& during,
+                         const std::vector<std::string>& ports, const SoakLimits& limits);
 
 }  // namespace rocetune::tune

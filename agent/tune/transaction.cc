@@ -21,7 +21,7 @@ ExitCode exit_code(Verdict verdict) {
   return ExitCode::failed_not_undone;
 }
 
-Transactions::Transactions(ManagedHost& host, Journal& journal, Timing timing, SoakLimits limits, Say say)
+Transactions::Transactions(ManagedHost& host, Journal& journal, Timing timing, Limits limits, Say say)
     : host_(host), journal_(journal), timing_(timing), limits_(std::move(limits)), say_(std::move(say)) {
   ROCETUNE_ASSERT(timing_.rollback_rounds >= 1);
 }

@@ -37,6 +37,8 @@ struct Result {
   std::int64_t deadline_boottime_ns = 0;  // waiting
   std::optional<std::string>
       journal_failed;  // the host is as the verdict says, the journal could not be told
+  std::optional<SoakEvidence> soak =
+      {};  // what was watched; none: no soak was asked for, or none was reached
 };
 
 struct ApplyRequest {
@@ -52,7 +54,7 @@ class Transactions {
   // Starts the process that rolls back when this one dies or nobody confirms.
   using Arm = std::function<Expected<>(std::int64_t id)>;
 
-  Transactions(ManagedHost& host, Journal& journal, Timing timing, SoakLimits limits, Say say);
+  Transactions(ManagedHost& host, Journal& journal, Timing timing, Limits limits, Say say);
 
   // Errors: conflict if a transaction is open, io or denied if the journal cannot be written or has no space:
   // nothing was changed. Everything else is a verdict.
@@ -85,7 +87,7 @@ class Transactions {
   Expected<> run_steps(std::int64_t id, const Begin& begin);
   Expected<> run_step(std::int64_t id, const Begin& begin, std::size_t index);
   Expected<> reveal_hidden(std::int64_t id, std::size_t index, const Change& change);
-  Expected<> soak(const Begin& begin, const Observed<counters::Interval>& before);
+  Expected<> soak(const Begin& begin, const Observed<counters::Interval>& before, SoakEvidence& evidence);
   // Every change of the first `count` steps is in force. Checking nothing is an error.
   Expected<std::vector<Reading>> verify(const Plan& plan, std::size_t count);
   Expected<> check_expectations(const Plan& plan, const host::Host& host) const;
@@ -104,7 +106,7 @@ class Transactions {
   ManagedHost& host_;
   Journal& journal_;
   Timing timing_;
-  SoakLimits limits_;
+  Limits limits_;
   Say say_;
   std::optional<std::string> journal_failed_;
 };

@@ -68,7 +68,7 @@ std::vector<PortBaseline> baseline_of(const host::Host& host, const std::vector<
     PortBaseline baseline{name,
                           port->pci_address.value_or(""),
                           port->link && port->link->carrier,
-                          is_active_in_bond(host, name),
+                          is_in_aggregate(host, name),
                           {}};
     for (const host::Knob& knob : knobs_of(*port)) baseline.knobs.push_back(reading_of(host, knob));
     out.push_back(std::move(baseline));
@@ -76,10 +76,10 @@ std::vector<PortBaseline> baseline_of(const host::Host& host, const std::vector<
   return out;
 }
 
-bool is_active_in_bond(const host::Host& host, const std::string& port) {
+bool is_in_aggregate(const host::Host& host, const std::string& port) {
   return std::any_of(host.bonds.begin(), host.bonds.end(), [&](const host::Bond& bond) {
-    return std::find(bond.active_members.begin(), bond.active_members.end(), port) !=
-           bond.active_members.end();
+    return bond.mode == "802.3ad" && std::find(bond.active_members.begin(), bond.active_members.end(),
+                                               port) != bond.active_members.end();
   });
 }
 
@@ -89,7 +89,7 @@ Expected<> port_is_back(const host::Host& host, const PortBaseline& baseline) {
   if (baseline.carrier && !(port->link && port->link->carrier)) {
     return fail(ErrorKind::conflict, "the link of {} is down and was up before", baseline.port);
   }
-  if (baseline.active_in_bond && !is_active_in_bond(host, baseline.port)) {
+  if (baseline.active_in_bond && !is_in_aggregate(host, baseline.port)) {
     return fail(ErrorKind::conflict, "{} is not back in its bond's aggregate", baseline.port);
   }
   return {};

@@ -30,7 +30,9 @@ std::vector<Wanted> values_before(const Plan& plan);
 Reading reading_of(const host::Host& host, const host::Knob& knob);
 std::vector<PortBaseline> baseline_of(const host::Host& host, const std::vector<std::string>& ports);
 
-bool is_active_in_bond(const host::Host& host, const std::string& port);
+// The port is in the active aggregate of an 802.3ad bond. In the other modes a member with a carrier is all
+// that a bond wants: an active-backup bond without `primary` does not go back to the member that was active.
+bool is_in_aggregate(const host::Host& host, const std::string& port);
 // Carrier and membership in the bond's aggregate are as they were. Error: conflict, saying which is not.
 Expected<> port_is_back(const host::Host& host, const PortBaseline& baseline);
 

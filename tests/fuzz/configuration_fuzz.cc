@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "agent/diagnose/policy.h"
-#include "agent/tune/soak.h"
+#include "agent/tune/limits.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rocetune;
@@ -15,5 +15,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   (void)diagnose::policy_from_toml(text, "input", built_in);
   (void)tune::soak_limits_from_toml(text, "input");
+  (void)tune::owners_from_toml(text, "input");
   return 0;
 }

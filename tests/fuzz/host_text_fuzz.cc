@@ -6,6 +6,7 @@
 #include "agent/host/attachments.h"
 #include "agent/host/bonding.h"
 #include "agent/host/congestion_files.h"
+#include "agent/host/network_storage.h"
 #include "agent/host/pcie.h"
 #include "agent/host/rdma_files.h"
 
@@ -19,6 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)parse_bond("bond0", text);
   (void)parse_tcp_table(text);
   (void)parse_network_mounts(text);
+  (void)parse_nvme_server(text);
   (void)parse_lockdown(text);
   (void)route_to({{std::string(text), 1, 0}, {"0.0.0.0/0", 2, 0}}, "10.0.0.1");
   return 0;

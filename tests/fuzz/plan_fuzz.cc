@@ -17,6 +17,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!again || !(*again == *plan)) std::abort();
   const host::Host host;
   (void)tune::staleness(*plan, host);
-  (void)tune::plan_text(*plan, host, tune::refusals({host, *plan, not_read()}), true);
+  (void)tune::plan_text(*plan, host, tune::refusals({host, *plan, not_read(), tune::Limits{}}), true);
   return 0;
 }

@@ -99,10 +99,11 @@ void mention_open(const ChangeOptions& options) {
 }
 
 // What apply would object to by what can be seen now; traffic is looked at when it matters.
-std::vector<tune::Refusal> refusals_now(const host::Host& host, const Plan& plan,
+std::vector<tune::Refusal> refusals_now(const host::Host& host, const Plan& plan, const Tables& tables,
                                         const std::vector<std::string>& allow) {
   const Observed<counters::Interval> unseen = not_read();
-  auto found = tune::uncovered(tune::refusals({host, plan, unseen}), {allow.begin(), allow.end()});
+  auto found =
+      tune::uncovered(tune::refusals({host, plan, unseen, tables.limits}), {allow.begin(), allow.end()});
   std::erase_if(found, [](const tune::Refusal& refusal) { return refusal.consent == "rdma-traffic"; });
   return found;
 }
@@ -187,7 +188,7 @@ ExitCode run_plan(const PlanCommand& command) {
     if (!status) return complain(status.error());
   }
   const auto render = command.change.common.json ? tune::plan_json : tune::plan_text;
-  print(render(*plan, *host, refusals_now(*host, *plan, {}), command.plan.with_mlnx_qos));
+  print(render(*plan, *host, refusals_now(*host, *plan, *tables, {}), command.plan.with_mlnx_qos));
   return ExitCode::fine;
 }
 
@@ -206,7 +207,7 @@ ExitCode run_apply(const ApplyCommand& command) {
   if (!host) return complain(host.error());
   const auto plan = (*source)(*host);
   if (!plan) return complain(plan.error());
-  const auto refused = refusals_now(*host, *plan, command.allow);
+  const auto refused = refusals_now(*host, *plan, (*session)->tables(), command.allow);
   if (!command.change.common.json) print(tune::plan_text(*plan, *host, refused, command.plan.with_mlnx_qos));
   if (!plan->is_empty() && refused.empty()) {
     if (auto status = consent(command.yes, "Apply this plan?"); !status) return complain(status.error());
@@ -258,7 +259,7 @@ ExitCode run_rollback(const RollbackCommand& command) {
   const auto plan =
       tune::undo_plan(*host, *wanted, (*session)->tables().nics, drift, tune::current_moment().unix_ns);
   if (!plan) return complain(plan.error());
-  const auto refused = refusals_now(*host, *plan, allow);
+  const auto refused = refusals_now(*host, *plan, (*session)->tables(), allow);
   if (!command.change.common.json) print(tune::plan_text(*plan, *host, refused, false));
   if (!plan->is_empty() && refused.empty()) {
     if (auto status = consent(command.yes, fmt::format("Take back transaction {}?", wanted->id)); !status) {

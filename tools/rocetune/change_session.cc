@@ -32,6 +32,21 @@ std::string_view name_of(Verdict verdict) {
   return "?";
 }
 
+void write_soak(JsonWriter& out, const tune::SoakEvidence& evidence) {
+  out.key("soak").begin_object().member("has_evidence", !evidence.is_empty());
+  for (const auto& [name, list] :
+       {std::pair{"judged", &evidence.judged}, {"not_judged", &evidence.not_judged}}) {
+    out.key(name).begin_array();
+    for (const tune::RuleOnPort& entry : *list) {
+      out.begin_object().member("port", entry.port).member("rule", entry.rule);
+      if (!entry.why.empty()) out.member("why", entry.why);
+      out.end_object();
+    }
+    out.end_array();
+  }
+  out.end_object();
+}
+
 std::string result_json(const Result& result) {
   JsonWriter out;
   out.begin_object().member("schema_version", 1).member("outcome", name_of(result.verdict));
@@ -40,6 +55,7 @@ std::string result_json(const Result& result) {
   out.key("details").begin_array();
   for (const std::string& line : result.details) out.value(line);
   out.end_array();
+  if (result.soak) write_soak(out, *result.soak);
   if (result.deadline_boottime_ns != 0) out.member("deadline_boottime_ns", result.deadline_boottime_ns);
   if (result.journal_failed) out.member("journal_failed", *result.journal_failed);
   out.end_object();
@@ -78,6 +94,9 @@ std::string result_text(const Result& result, const tune::Moment& now) {
       break;
   }
   for (const std::string& line : result.details) out += fmt::format("  {}\n", line);
+  if (result.soak && (result.verdict == Verdict::committed || result.verdict == Verdict::waiting)) {
+    for (const std::string& line : tune::evidence_lines(*result.soak)) out += fmt::format("  {}\n", line);
+  }
   if (result.verdict == Verdict::rollback_failed) {
     out += fmt::format("  Try again: rocetune rollback {}\n", result.id);
   }
@@ -98,9 +117,7 @@ Expected<Tables> Tables::load(const std::string& config_directory) {
   if (!nics) return tl::unexpected(nics.error());
   auto schema = counters::Schema::load(*files);
   if (!schema) return tl::unexpected(schema.error());
-  const auto soak = files->read("tune/soak.toml");
-  if (!soak) return tl::unexpected(soak.error());
-  auto limits = tune::soak_limits_from_toml(soak->text, soak->name);
+  auto limits = tune::load_limits(*files, *nics);
   if (!limits) return tl::unexpected(limits.error());
   return Tables{std::move(*files), std::move(*nics), std::move(*schema), std::move(*limits)};
 }

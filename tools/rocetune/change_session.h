@@ -20,7 +20,7 @@ struct Tables {
   ConfigFiles files;
   host::NicTable nics;
   counters::Schema schema;
-  tune::SoakLimits limits;
+  tune::Limits limits;
 };
 
 // The right to change the host. Holds the lock as long as it lives.

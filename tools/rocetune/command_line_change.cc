@@ -42,15 +42,27 @@ void add_quantity(CLI::App& app, const std::string& flag, T& out, const std::str
       help);
 }
 
+// The parser, with the range that profiles have for the same quantity.
+template <class T>
+auto within(Parsed<T> (*parse)(std::string_view), T low, T high) {
+  return [=](const std::string& text) -> Parsed<T> {
+    auto parsed = parse(text);
+    if (parsed && (*parsed < low || *parsed > high)) {
+      return tl::unexpected(UnitError{text, fmt::format("{} to {}", to_text(low), to_text(high))});
+    }
+    return parsed;
+  };
+}
+
 void add_plan_options(CLI::App& app, PlanOptions& out) {
   add_text(app, "--profile", out.profile, "NAME",
            "name (lossy, pcp-tagged-l2, roce-dscp26-prio3, sonic-dscp3-4) or file");
   add_text(app, "--port", out.ports, "NAME",
            "netdev or bond, may be repeated (default: every physical RoCE port of a known NIC)");
   add_quantity(app, "--cable", out.cable, "length for headroom and delay, instead of the profile's: 30m",
-               [](const std::string& text) { return parse_metres(text); });
+               within(parse_metres, tune::kShortestCable, tune::kLongestCable));
   add_quantity(app, "--mtu", out.mtu, "least MTU, instead of the profile's: 9000B",
-               [](const std::string& text) { return parse_bytes(text); });
+               within(parse_bytes, tune::kSmallestMtu, tune::kLargestMtu));
   app.add_option_function<std::string>(
          "--buffers",
          [&out](const std::string& text) {
@@ -98,6 +110,17 @@ auto duration = [](const std::string& text) -> Parsed<Duration> {
   return parsed;
 };
 
+// Less leaves no time to log in again after a link bounce: the change would always be taken back.
+constexpr Duration kShortestConfirmation = seconds(10);
+auto confirmation = [](const std::string& text) -> Parsed<Duration> {
+  auto parsed = duration(text);
+  if (parsed && *parsed < kShortestConfirmation) {
+    return tl::unexpected(UnitError{
+        text, fmt::format("{} to 168h (less leaves no time to confirm)", to_text(kShortestConfirmation))});
+  }
+  return parsed;
+};
+
 constexpr const char* kExits =
     "Exit codes: 0 done (or waiting for confirm), 2 bad input or refused, nothing changed, 3 failed and "
     "undone, "
@@ -130,7 +153,7 @@ void add_apply(const Dispatch& dispatch) {
   add_quantity(
       *app, "--confirm-within", command->confirm_within,
       "roll back unless confirmed in this time (default 10min); none: commit by itself after the soak",
-      duration, "none");
+      confirmation, "none");
   add_quantity(*app, "--soak", command->soak,
                "watch counters this long before it may be confirmed (default 30s)", duration);
   app->get_option("--confirm-within")->type_name("TIME");
@@ -169,7 +192,8 @@ void add_rollback(const Dispatch& dispatch) {
   add_id(*app, command->id, "transaction (default: the open one, else the last committed)");
   app->add_flag("--yes", command->yes, "do not ask");
   add_quantity(*app, "--confirm-within", command->confirm_within,
-               "for a committed one: redo it unless confirmed in this time (default none)", duration, "none");
+               "for a committed one: redo it unless confirmed in this time (default none)", confirmation,
+               "none");
   add_quantity(*app, "--soak", command->soak, "for a committed one: watch counters this long (default 5s)",
                duration);
   app->get_option("--confirm-within")->type_name("TIME");

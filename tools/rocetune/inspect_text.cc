@@ -81,26 +81,6 @@ void add_host(const host::Host& host, const PartFacts& parts, Section& out) {
 
 // ---- a port ----
 
-std::string role_text(host::PortRole role) {
-  switch (role) {
-    case host::PortRole::physical:
-      return "";
-    case host::PortRole::virtual_function:
-      return "virtual function: QoS is set on its physical function";
-    case host::PortRole::representor:
-      return "representor: stands for a function, not for a wire";
-    case host::PortRole::uplink_representor:
-      return "uplink of an embedded switch (switchdev)";
-    case host::PortRole::dpu_host:
-      return "host side of a DPU: the embedded CPU owns the port";
-    case host::PortRole::bond:
-      return "bond";
-    case host::PortRole::software:
-      return "software device";
-  }
-  return "";
-}
-
 std::string pcie_text(const Port& port) {
   if (!port.pci_address) return "";
   std::string where =
@@ -230,6 +210,9 @@ std::string attachments_text(const host::Attachments& attachments) {
   if (attachments.carries_default_route) out.emplace_back("default route");
   if (!attachments.ssh_peers.empty()) out.push_back("ssh from " + joined(attachments.ssh_peers));
   if (!attachments.storage_mounts.empty()) out.push_back("storage at " + joined(attachments.storage_mounts));
+  for (const auto* unknown : {&attachments.unknown_sessions, &attachments.unknown_storage}) {
+    if (!unknown->empty()) out.push_back("not known: " + joined(*unknown));
+  }
   return joined(out, "; ");
 }
 
@@ -264,7 +247,7 @@ void add_port(const host::Host& host, const PartFacts& parts, const Port& port, 
   out.heading(
       port.name,
       joined({port.nic == "unknown" ? port.driver : fmt::format("{} ({})", row.description, port.driver),
-              role_text(port.role), port.bond ? "member of " + *port.bond : "",
+              std::string(host::role_text(port.role)), port.bond ? "member of " + *port.bond : "",
               port.network_namespace.empty() ? "" : "in network namespace " + port.network_namespace}));
   if (port.rdma) {
     out.line("RDMA", rdma_text(*port.rdma));

@@ -169,5 +169,20 @@ TEST(Schema, NewerVersionIsRefused) {
 
 TEST(Schema, NeedsItsSchemaFile) { EXPECT_THAT(errors({vendor_file(kVendor)}), HasSubstr("no schema.toml")); }
 
+// "... is not there; it exists <exists_when>" has to read as a sentence.
+TEST(Schema, WhenACounterExistsReadsAsASentence) {
+  const auto schema = Schema::load(ConfigFiles());
+  ASSERT_TRUE(schema) << schema.error().text();
+  for (const auto& [nic, table] : schema->vendors()) {
+    for (const auto& [name, row] : table.rows) {
+      if (!row.absent.empty()) continue;
+      const std::string first = row.exists_when.substr(0, row.exists_when.find(' '));
+      EXPECT_TRUE(first == "always" || first == "only" || first == "on" || first == "as" || first == "with" ||
+                  first == "once" || first == "from" || first == "if")
+          << nic << " " << name << ": " << row.exists_when;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace rocetune::counters

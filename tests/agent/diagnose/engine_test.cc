@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/agent/diagnose/host_builder.h"
 
 namespace rocetune::diagnose {
@@ -38,6 +40,30 @@ TEST(Engine, EveryRuleGivesOneOutcomePerSubject) {
       EXPECT_EQ(outcomes + found, 1) << rule->id << " on " << subject;
     }
   }
+}
+
+TEST(Engine, AFirmwareAgentThatMakesTheDriverRefuseIsToldByItsCommand) {
+  Scenario s = healthy();
+  s.port().nic = "irdma";
+  s.dcb().dcbx = host::DcbxMode{.host = false, .lld_managed = true, .ieee = true};
+  const Report report = s.report();
+  const auto found = std::find_if(report.findings.begin(), report.findings.end(),
+                                  [](const Finding& f) { return f.rule == "PFC-2" && f.subject == "eth0"; });
+  ASSERT_NE(found, report.findings.end());
+  EXPECT_TRUE(found->fix.text.starts_with("ethtool --set-priv-flags eth0 fw-lldp-agent off"))
+      << found->fix.text;
+  EXPECT_TRUE(found->fix.changes.empty());  // a write that the driver would refuse
+}
+
+TEST(Engine, TheClassOfABondIsItsMembers) {
+  Scenario s = healthy();
+  host::Port bond = s.port();
+  bond.name = "bond0";
+  bond.role = host::PortRole::bond;
+  bond.dcb = {};
+  s.host.ports.push_back(bond);
+  const Report report = s.report();
+  EXPECT_EQ(std::count(report.classes.begin(), report.classes.end(), "bond0: see its members"), 1);
 }
 
 TEST(Engine, AnUnknownNicNeverPasses) {

@@ -49,6 +49,12 @@ std::vector<Fixture> ownership_fixtures() {
          s.host.owners = std::vector<host::Owner>{{"lldpad", "process 812"}};
        },
        "lldpad"},
+      {"PFC-2", "eth0", Kind::found,
+       [](Scenario& s) {
+         s.port().nic = "irdma";
+         s.dcb().dcbx = host::DcbxMode{.host = false, .lld_managed = true, .ieee = true};
+       },
+       "firmware"},
       {"PFC-2", "eth0", Kind::passed,
        [](Scenario& s) {
          s.host.owners = std::vector<host::Owner>{{"NetworkManager", "process 7"}};

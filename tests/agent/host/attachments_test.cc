@@ -1,6 +1,10 @@
 #include "agent/host/attachments.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 
 namespace rocetune::host {
 namespace {
@@ -25,23 +29,6 @@ TEST(TcpTable, AMappedAddressIsAnIpv4Address) {
   EXPECT_EQ(table[1].remote_address, "fe80::feba:ceff:5612:3451");
 }
 
-TEST(NetworkMounts, NameTheServerTheyReallyUse) {
-  const auto mounts = parse_network_mounts(
-      "/dev/sda1 / ext4 rw 0 0\n"
-      "filer:/home /home nfs4 rw,vers=4.2,clientaddr=10.0.0.7,addr=10.0.0.2 0 0\n"
-      "10.0.0.3,10.0.0.4:/ /ceph ceph rw 0 0\n"
-      "//10.0.0.5/share /smb cifs rw,addr=10.0.0.5 0 0\n");
-  ASSERT_EQ(mounts.size(), 3u);
-  EXPECT_EQ(mounts[0], (NetworkMount{"/home", "nfs4", {"10.0.0.2"}}));
-  EXPECT_EQ(mounts[1].servers, (std::vector<std::string>{"10.0.0.3", "10.0.0.4"}));
-  EXPECT_EQ(mounts[2].servers, std::vector<std::string>{"10.0.0.5"});
-}
-
-TEST(NetworkMounts, AnIpv6ServerStandsInBrackets) {
-  EXPECT_EQ(parse_network_mounts("[fd00::2]:/x /x nfs rw 0 0\n")[0].servers,
-            std::vector<std::string>{"fd00::2"});
-}
-
 TEST(RouteTo, LongestPrefixWinsThenMetric) {
   const std::vector<RouteEntry> routes{{"0.0.0.0/0", 1, 100},
                                        {"10.0.0.0/8", 2, 0},
@@ -56,6 +43,85 @@ TEST(RouteTo, LongestPrefixWinsThenMetric) {
 }
 
 TEST(RouteTo, NoRouteIsNoLink) { EXPECT_FALSE(route_to({{"10.0.0.0/8", 2, 0}}, "192.0.2.1")); }
+
+// A root with what read_attachments looks at; every file may be left out.
+class HostRoot : public testing::Test {
+ protected:
+  HostRoot() {
+    std::string name = testing::TempDir() + "rocetune-attachments-XXXXXX";
+    root_ = ::mkdtemp(name.data());
+    put("/proc/mounts", "/dev/sda1 / ext4 rw 0 0\n");
+    put("/proc/net/tcp", "  sl  local_address rem_address   st\n");
+    kernel_.routes = std::vector<RouteEntry>{{"10.0.0.0/24", 2, 0}};
+  }
+  ~HostRoot() override { std::filesystem::remove_all(root_); }
+  void put(const std::string& path, const std::string& text) {
+    const std::filesystem::path file = root_ + path;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+  }
+  void remove(const std::string& path) { std::filesystem::remove_all(root_ + path); }
+  AttachmentSurvey read() {
+    const auto found = read_attachments(HostFiles(root_), kernel_);
+    EXPECT_TRUE(found);
+    return found ? *found : AttachmentSurvey{};
+  }
+  using Names = std::vector<std::string>;
+
+ private:
+  std::string root_;
+  KernelAnswers kernel_;
+};
+
+TEST_F(HostRoot, NothingThereIsNothingUnknown) {
+  EXPECT_TRUE(read().by_link.empty());
+  EXPECT_EQ(read().anywhere, Attachments{});
+}
+
+TEST_F(HostRoot, LustreOverRdmaIsFoundByTheAddressInItsNid) {
+  put("/proc/mounts", "10.0.0.1@o2ib:10.0.0.2@o2ib:/fs /scratch lustre rw 0 0\n");
+  EXPECT_EQ(read().by_link.at(2).storage_mounts, Names{"/scratch"});
+  EXPECT_TRUE(read().anywhere.unknown_storage.empty());
+}
+
+TEST_F(HostRoot, AServerThatIsNoAddressMayBeReachedOverEveryPort) {
+  put("/proc/mounts", "filer:/vol /data fuse.glusterfs rw 0 0\ngpfs0 /gpfs gpfs rw 0 0\n");
+  EXPECT_TRUE(read().by_link.empty());
+  EXPECT_EQ(read().anywhere.unknown_storage,
+            (Names{"/data: where server filer is reached is not known", "/gpfs: its servers are not known"}));
+}
+
+TEST_F(HostRoot, AServerWithoutARouteIsNotKnown) {
+  put("/proc/mounts", "192.0.2.1:/vol /data nfs rw,addr=192.0.2.1 0 0\n");
+  EXPECT_EQ(read().anywhere.unknown_storage, Names{"/data: where server 192.0.2.1 is reached is not known"});
+}
+
+TEST_F(HostRoot, NvmeOverFabricsAndIscsiAreStorage) {
+  put("/sys/class/nvme/nvme0/transport", "pcie\n");
+  put("/sys/class/nvme/nvme0/address", "0000:01:00.0\n");
+  put("/sys/class/nvme/nvme1/transport", "rdma\n");
+  put("/sys/class/nvme/nvme1/address", "traddr=10.0.0.5,trsvcid=4420,src_addr=10.0.0.1\n");
+  put("/sys/class/nvme/nvme2/transport", "tcp\n");
+  put("/sys/class/iscsi_connection/connection1:0/address", "10.0.0.6\n");
+  EXPECT_EQ(read().by_link.at(2).storage_mounts, (Names{"connection1:0 (iSCSI)", "nvme1 (NVMe over rdma)"}));
+  EXPECT_EQ(read().anywhere.unknown_storage, Names{"nvme2 (NVMe over tcp): its servers are not known"});
+}
+
+TEST_F(HostRoot, WhatCannotBeReadIsNotNone) {
+  remove("/proc/mounts");
+  remove("/proc/net/tcp");
+  const Attachments found = read().anywhere;
+  ASSERT_EQ(found.unknown_storage.size(), 1u);
+  EXPECT_NE(found.unknown_storage[0].find("/proc/mounts"), std::string::npos) << found.unknown_storage[0];
+  ASSERT_EQ(found.unknown_sessions.size(), 1u);
+  EXPECT_NE(found.unknown_sessions[0].find("/proc/net/tcp"), std::string::npos) << found.unknown_sessions[0];
+}
+
+TEST_F(HostRoot, ASessionOfThisHostWithItselfHangsOnNoPort) {
+  put("/proc/net/tcp", "  sl  local_address rem_address   st\n   0: 0100007F:0016 0100007F:D2F0 01 0\n");
+  EXPECT_TRUE(read().by_link.empty());
+  EXPECT_TRUE(read().anywhere.unknown_sessions.empty());
+}
 
 }  // namespace
 }  // namespace rocetune::host

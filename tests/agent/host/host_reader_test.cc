@@ -169,6 +169,20 @@ TEST(HostReader, AConnectX7MayRunAnotherAlgorithm) {
   EXPECT_EQ(read_congestion_control(row, port, true), CongestionControl::dcqcn);
 }
 
+TEST(HostReader, ANicWithoutARowIsToldByItsDriver) {
+  Port port;
+  port.driver = "virtio_net";
+  port.nic = "unknown";
+  const auto found = read_cc_params(HostFiles(), nics().named("unknown"), port, absent("no lockdown"));
+  EXPECT_EQ(found.error().why, "driver virtio_net is not known");
+}
+
+TEST(HostReader, ANicWhoseIdIsNotKnownMayRunAnotherAlgorithmIfItsFamilyMay) {
+  Port port;
+  port.cc_params = std::map<std::string, std::int64_t>{{"np_cnp_dscp", 48}};
+  EXPECT_FALSE(read_congestion_control(nics().named("mlx5"), port, true));
+}
+
 TEST(HostReader, OwnersAreNamedWithTheirEvidence) {
   const Host host = read("mlx5");
   ASSERT_EQ(host.owners->size(), 1u);

@@ -20,9 +20,9 @@ inline Profile profile(const std::string& name = "roce-dscp26-prio3") {
   EXPECT_TRUE(loaded) << (loaded ? "" : loaded.error().text());
   return loaded ? *loaded : Profile{};
 }
-inline SoakLimits soak_limits() {
-  const auto file = ConfigFiles().read("tune/soak.toml");
-  return *soak_limits_from_toml(file->text, file->name);
+inline const Limits& limits() {
+  static const Limits loaded = *load_limits(ConfigFiles(), nics());
+  return loaded;
 }
 
 // One run of the program over the kernel and the disk.
@@ -31,7 +31,7 @@ struct Process {
       : reaper(kill_at),
         host(kernel, reaper),
         journal(*Journal::open(std::make_unique<FakeStorage>(disk, reaper), "journal")),
-        transactions(host, journal, Timing(), soak_limits(), [](const std::string&) {}) {}
+        transactions(host, journal, Timing(), limits(), [](const std::string&) {}) {}
 
   Expected<Result> apply(const Plan& plan, ApplyRequest request) {
     return transactions.apply(plan, request, [this](std::int64_t) -> Expected<> {

@@ -43,7 +43,8 @@ void expect_promise_kept(FakeKernel& kernel, FakeDisk& disk, const std::string& 
 }
 
 struct World {
-  explicit World(int ports = 2, bool bonded = false) : kernel(ports, bonded), plan(plan_for(kernel)) {
+  explicit World(int ports = 2, const std::string& bond_mode = "")
+      : kernel(ports, bond_mode), plan(plan_for(kernel)) {
     before = kernel.state();
     find_after();
   }
@@ -64,16 +65,17 @@ struct World {
 };
 
 TEST(Crash, KilledAtEveryPointOfAnApply) {
-  for (const bool bonded : {false, true}) {
-    const World world(2, bonded);
+  for (const std::string bond_mode : {"", "802.3ad", "active-backup"}) {
+    const World world(2, bond_mode);
     int kill_at = 1;
     for (bool alive = true; alive; ++kill_at) {
       FakeKernel kernel = world.kernel;
       FakeDisk disk;
       alive = dies(kernel, disk, kill_at, [&](Process& p) { (void)p.apply(world.plan, request()); });
       recover(kernel, disk);
-      expect_promise_kept(kernel, disk, world.before, world.after,
-                          fmt::format("{} killed at point {}", bonded ? "bond" : "ports", kill_at));
+      expect_promise_kept(
+          kernel, disk, world.before, world.after,
+          fmt::format("{} killed at point {}", bond_mode.empty() ? "ports" : bond_mode, kill_at));
     }
     EXPECT_GT(kill_at, 100);  // that the loop saw a whole apply
   }

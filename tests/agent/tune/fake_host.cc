@@ -47,6 +47,7 @@ host::Port fresh_port(int index) {
   port.nic = "mlx5";
   port.driver = "mlx5_core";
   port.pci_address = fmt::format("0000:{:02x}:00.0", index + 1);
+  port.pci_id = "15b3:101d";
   port.cc_folder = "/sys/kernel/debug/mlx5/" + *port.pci_address + "/cc_params";
   port.mtu = Bytes(1500);
   port.max_mtu = Bytes(9978);
@@ -70,6 +71,7 @@ host::Port fresh_port(int index) {
                                                        {"np_cnp_prio_mode", 1},
                                                        {"rp_gd", 11},
                                                        {"rp_dce_tcp_g", 5000}};
+  port.congestion_control = host::CongestionControl::dcqcn;
   host::RdmaPort rdma;
   rdma.device = fmt::format("mlx5_{}", index);
   rdma.link_layer = host::LinkLayer::ethernet;
@@ -81,39 +83,43 @@ host::Port fresh_port(int index) {
 
 }  // namespace
 
-FakeKernel::FakeKernel(int ports, bool bonded) {
+FakeKernel::FakeKernel(int ports, const std::string& bond_mode) {
   host.name = "testhost";
   host.lockdown = host::Lockdown::none;
   host.owners = std::vector<host::Owner>{};
-  for (int i = 0; i < ports; ++i) {
-    host.ports.push_back(fresh_port(i));
-    tos[host.ports.back().name] = 0;
+  for (int i = 0; i < ports; ++i) host.ports.push_back(fresh_port(i));
+  if (!bond_mode.empty()) {
+    host::Bond bond{.name = "bond0", .mode = bond_mode};
+    host::Port master = fresh_port(9);
+    master.name = "bond0";
+    master.role = host::PortRole::bond;
+    master.driver = "bonding";
+    master.pci_address.reset();
+    master.pci_id.reset();
+    master.cc_folder.reset();
+    master.rdma->device = "mlx5_bond_0";
+    master.dcb = {};
+    master.pause = absent("a bond");
+    master.pfc_prevention_ms = absent("a bond");
+    master.cc_params = absent("a bond's parameters are those of its members");
+    for (host::Port& port : host.ports) {
+      port.bond = "bond0";
+      port.rdma = absent("its RDMA device mlx5_bond_0 is on bond0");
+      bond.members.push_back(port.name);
+    }
+    bond.active_members = bond.members;
+    if (bond_mode == "active-backup") bond.active_members.resize(1);
+    host.ports.push_back(master);
+    host.bonds.push_back(bond);
   }
-  if (!bonded) return;
-  host::Bond bond{.name = "bond0", .mode = "802.3ad"};
-  host::Port master = fresh_port(9);
-  master.name = "bond0";
-  master.role = host::PortRole::bond;
-  master.nic = "unknown";
-  master.driver = "bonding";
-  master.pci_address.reset();
-  master.cc_folder.reset();
-  master.rdma = absent("on the members");
-  master.dcb = {};
-  master.pause = absent("a bond");
-  master.pfc_prevention_ms = absent("a bond");
-  master.cc_params = absent("a bond");
-  for (host::Port& port : host.ports) {
-    port.bond = "bond0";
-    bond.members.push_back(port.name);
+  for (const host::Port& port : host.ports) {
+    if (port.rdma) tos[port.name] = 0;
   }
-  bond.active_members = bond.members;
-  host.ports.push_back(master);
-  host.bonds.push_back(bond);
 }
 
 void FakeKernel::reboot() {
-  const FakeKernel fresh(static_cast<int>(tos.size()), !host.bonds.empty());
+  const int physical = static_cast<int>(host.ports.size() - host.bonds.size());
+  const FakeKernel fresh(physical, host.bonds.empty() ? "" : host.bonds.front().mode);
   host = fresh.host;
   tos = fresh.tos;
   tos_directories.clear();
@@ -122,6 +128,25 @@ void FakeKernel::reboot() {
   boottime_ns = 5'000'000'000;
   unix_ns += 60'000'000'000;
   ++boots;
+}
+
+bool FakeKernel::has_carrier(const std::string& port) const {
+  const auto at = carrier_at.find(port);
+  return at == carrier_at.end() || boottime_ns >= at->second;
+}
+
+void FakeKernel::elect_members() {
+  for (host::Bond& bond : host.bonds) {
+    if (bond.mode == "active-backup" && !bond.active_members.empty() &&
+        has_carrier(bond.active_members.front())) {
+      continue;
+    }
+    bond.active_members.clear();
+    for (const std::string& member : bond.members) {
+      if (has_carrier(member)) bond.active_members.push_back(member);
+    }
+    if (bond.mode == "active-backup" && bond.active_members.size() > 1) bond.active_members.resize(1);
+  }
 }
 
 std::string FakeKernel::state() const {
@@ -151,23 +176,17 @@ void FakeHost::sleep(Duration span) {
 Expected<host::Host> FakeHost::observe() {
   ++observations;
   if (meanwhile) meanwhile(kernel_);
+  kernel_.elect_members();
   host::Host out = kernel_.host;
   out.boot_id = fmt::format("boot-{}", kernel_.boots);
   for (host::Port& port : out.ports) {
-    const auto at = kernel_.carrier_at.find(port.name);
-    if (at != kernel_.carrier_at.end() && port.link) port.link->carrier = kernel_.boottime_ns >= at->second;
+    if (port.link) port.link->carrier = kernel_.has_carrier(port.name);
     if (!port.rdma) continue;
     if (kernel_.tos_directories.contains(port.name)) {
       port.rdma->cm_default_tos = TosByte::from_wire(static_cast<std::uint8_t>(kernel_.tos.at(port.name)));
     } else {
       port.rdma->cm_default_tos = absent(std::string(host::kHiddenUntilMade));
     }
-  }
-  for (host::Bond& bond : out.bonds) {
-    std::erase_if(bond.active_members, [&](const std::string& member) {
-      const host::Port* port = out.find_port(member);
-      return port == nullptr || !port->link->carrier;
-    });
   }
   return out;
 }
@@ -207,6 +226,7 @@ void FakeHost::set_pfc(host::Port& port, const host::PfcSetting& pfc) {
     port.pause = host::GlobalPause{};  // the same register
     const bool stays = kernel_.stays_down.contains(port.name);
     kernel_.carrier_at[port.name] = stays ? INT64_MAX : kernel_.boottime_ns + kernel_.bounce_ns;
+    kernel_.elect_members();
   }
   port.dcb.pfc->enabled = pfc.enabled;
   if (pfc.delay != 0 && pfc.delay < 1000) port.dcb.pfc->delay = pfc.delay;

@@ -52,7 +52,8 @@ class FakeStorage : public JournalStorage {
   Reaper& reaper_;
 };
 
-// Two NICs as one bond member each or on their own, all kinds of knobs.
+// NICs with all kinds of knobs, on their own or as members of one bond, which then has their RDMA device as
+// mlx5's LAG does: mlx5_bond_0 on bond0, none on the members.
 struct FakeKernel {
   host::Host host;
   std::int64_t boottime_ns = 1'000'000'000;
@@ -65,8 +66,12 @@ struct FakeKernel {
   std::int64_t bounce_ns = 300'000'000;
   std::set<std::string> stays_down;  // ports whose link does not return from a bounce
 
-  explicit FakeKernel(int ports = 2, bool bonded = false);
+  // `bond_mode` as sysfs names it, "802.3ad", "active-backup"; empty: no bond.
+  explicit FakeKernel(int ports = 2, const std::string& bond_mode = "");
   void reboot();
+  // What the bonding driver does when a carrier changes. An active-backup bond does not fail back.
+  void elect_members();
+  bool has_carrier(const std::string& port) const;
   // All that a person could read, as one text: two states are the same if and only if these are.
   std::string state() const;
 };

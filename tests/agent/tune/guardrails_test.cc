@@ -7,14 +7,25 @@ namespace {
 
 class Guardrails : public testing::Test {
  protected:
-  Guardrails() {
+  Guardrails() { look_again(); }
+  void look_again() {
     FakeHost source(kernel, nobody);
     traffic = *source.measure(seconds(2));
     plan = plan_for(kernel, BufferPolicy::driver);
     host = *source.observe();
-    for (host::Port& port : host.ports) port.dcb.dcbx->host = true;  // as if taken already
+    for (host::Port& port : host.ports) {
+      if (port.dcb.dcbx) port.dcb.dcbx->host = true;  // as if taken already
+    }
   }
-  std::vector<Refusal> check() { return refusals({host, plan, traffic}); }
+  // The plan's changes of this kind, nothing else.
+  void keep_only(host::KnobKind kind) {
+    for (Step& step : plan.steps) {
+      std::erase_if(step.changes, [&](const Change& change) { return change.knob.kind != kind; });
+    }
+    std::erase_if(plan.steps, [](const Step& step) { return step.changes.empty(); });
+    ASSERT_FALSE(plan.steps.empty());
+  }
+  std::vector<Refusal> check() { return refusals({host, plan, traffic, limits()}); }
   // Exactly one kind of refusal, for these ports.
   void expect_only(const std::string& consent, const std::vector<std::string>& ports) {
     std::vector<std::string> found;
@@ -90,9 +101,108 @@ TEST_F(Guardrails, TrafficThatCannotBeSeenIsNotIdle) {
   expect_only("rdma-traffic", {"eth0", "eth1"});
 }
 
-TEST_F(Guardrails, AnotherOwner) {
+// As mlx5's LAG: the members show no RDMA device and carry what bond0's device sends.
+class BondedGuardrails : public Guardrails {
+ protected:
+  BondedGuardrails() {
+    kernel = FakeKernel(2, "802.3ad");
+    look_again();
+  }
+};
+
+TEST_F(BondedGuardrails, TrafficOfTheBondsDeviceGuardsItsMembers) {
+  EXPECT_FALSE(host.ports[0].rdma);
+  EXPECT_TRUE(check().empty()) << to_text(check().front());
+  traffic->ports[2].increments[{"rdma_tx_packets", std::nullopt}] = std::uint64_t{10'000};
+  expect_only("rdma-traffic", {"eth0", "eth1", "bond0"});
+  EXPECT_EQ(check().front().reason, "RDMA traffic runs on bond0: 5000 packets/s");
+}
+
+TEST_F(BondedGuardrails, TrafficThatOnlyAnotherMemberCountsIsTheBondsToo) {
+  traffic->ports[1].increments[{"rdma_rx_packets", std::nullopt}] = std::uint64_t{10'000};
+  expect_only("rdma-traffic", {"eth0", "eth1", "bond0"});
+}
+
+TEST_F(BondedGuardrails, AnotherMembersSilenceIsNoEvidence) {
+  traffic->ports[0].increments.clear();
+  traffic->ports[2].increments.clear();
+  expect_only("rdma-traffic", {"eth0", "bond0"});
+}
+
+TEST_F(Guardrails, AnotherOwnerIsRefusedForWhatItWrites) {
   host.owners = std::vector<host::Owner>{{"lldpad", "pid 77"}};
   expect_only("other-owner", {"eth0", "eth1"});
+  EXPECT_NE(check().front().reason.find("lldpad may write "), std::string::npos);
+  keep_only(host::KnobKind::mtu);
+  EXPECT_TRUE(check().empty());
+}
+
+TEST_F(Guardrails, NetplanTakesBackAnMtuAndNothingElse) {
+  host.owners = std::vector<host::Owner>{{"netplan", "/etc/netplan/50-cloud-init.yaml"}};
+  for (const Refusal& refusal : check()) {
+    EXPECT_EQ(refusal.reason, "netplan may write mtu too (/etc/netplan/50-cloud-init.yaml)");
+  }
+  keep_only(host::KnobKind::mtu);
+  expect_only("other-owner", {"eth0", "eth1"});
+  plan = plan_for(kernel, BufferPolicy::driver);
+  keep_only(host::KnobKind::pfc);
+  EXPECT_TRUE(check().empty()) << to_text(check().front());
+}
+
+TEST_F(Guardrails, AProgramWithoutARowMayWriteEverything) {
+  host.owners = std::vector<host::Owner>{{"some-new-daemon", "pid 78"}};
+  keep_only(host::KnobKind::pfc_prevention);
+  expect_only("other-owner", {"eth0", "eth1"});
+}
+
+TEST_F(Guardrails, OwnersThatCannotBeSeenAreNotNone) {
+  host.owners = denied("not root");
+  expect_only("other-owner", {"eth0", "eth1"});
+}
+
+TEST_F(Guardrails, StorageAndSessionsThatMayHangAnywhere) {
+  host.ports[0].attachments->unknown_storage = {"/data: where server filer is reached is not known"};
+  expect_only("bounce-storage", {"eth0"});
+  host.ports[0].attachments = host::Attachments{};
+  host.ports[0].attachments->unknown_sessions = {"open /proc/net/tcp: permission denied"};
+  expect_only("bounce-ssh", {"eth0"});
+}
+
+TEST_F(Guardrails, ParametersOfANicThatMayRunAnotherAlgorithm) {
+  host.ports[0].pci_id = "15b3:1021";
+  host.ports[0].congestion_control = absent("the kernel does not show which");
+  expect_only("unknown-cc", {"eth0"});
+  host.ports[0].congestion_control = host::CongestionControl::dcqcn;
+  EXPECT_TRUE(check().empty());
+}
+
+TEST_F(Guardrails, AFirmwareAgentThatMakesTheDriverRefuseCannotBeOverridden) {
+  host.ports[0].nic = "irdma";
+  host.ports[0].dcb.dcbx = host::DcbxMode{.host = false, .lld_managed = true, .ieee = true};
+  expect_only("", {"eth0"});
+  EXPECT_NE(check().front().reason.find("ethtool --set-priv-flags eth0 fw-lldp-agent off"),
+            std::string::npos);
+  keep_only(host::KnobKind::mtu);
+  EXPECT_TRUE(check().empty());
+}
+
+TEST_F(Guardrails, HeadroomOfTheDriversBuffersCountsAgainstTheTotal) {
+  Profile wanted = profile();
+  wanted.cable = Metres(999);
+  plan = *make_plan(host, wanted, nics(), {"eth0"}, 0);
+  expect_only("", {"eth0"});
+  EXPECT_NE(check().front().reason.find("more than the port's 262016 B"), std::string::npos);
+  wanted = profile("sonic-dscp3-4");
+  wanted.cable = Metres(300);
+  wanted.buffers = BufferPolicy::driver;
+  plan = *make_plan(host, wanted, nics(), {"eth0"}, 0);
+  expect_only("", {"eth0"});
+}
+
+TEST_F(Guardrails, WhatIsNotChangedIsNotMeasuredAgainstTheTotal) {
+  plan.steps.clear();
+  plan.expectations = {{"eth0", Priority(3), Bytes(999'999)}};
+  EXPECT_TRUE(check().empty());
 }
 
 TEST_F(Guardrails, FirmwareDcbx) {
@@ -103,6 +213,7 @@ TEST_F(Guardrails, FirmwareDcbx) {
 TEST_F(Guardrails, InexactRevert) {
   plan.steps[0].changes[0].revert = Revert::needs_driver_reload;
   expect_only("inexact-revert", {"eth0"});
+  EXPECT_TRUE(check().front().reason.starts_with("dcbx_mode cannot be undone exactly"));
 }
 
 TEST_F(Guardrails, VirtualFunctionAndRepresentor) {

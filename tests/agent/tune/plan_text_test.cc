@@ -37,8 +37,9 @@ TEST(PlanText, EveryProfile) {
     const host::Host host = *FakeHost(kernel, nobody).observe();
     const Plan plan = plan_with(kernel, profile(name));
     const Observed<counters::Interval> unseen = not_read();
-    expect_golden(fmt::format("plan-{}.txt", name),
-                  plan_text(plan, host, uncovered(refusals({host, plan, unseen}), {"rdma-traffic"}), true));
+    expect_golden(
+        fmt::format("plan-{}.txt", name),
+        plan_text(plan, host, uncovered(refusals({host, plan, unseen, limits()}), {"rdma-traffic"}), true));
     expect_golden(fmt::format("plan-{}.json", name), to_json_text(plan));
   }
 }
@@ -58,7 +59,7 @@ TEST(PlanJson, IsThePlanWithItsCommandsAndRefusals) {
 }
 
 TEST(PlanText, BondWithExplicitBuffers) {
-  FakeKernel kernel(2, true);
+  FakeKernel kernel(2, "802.3ad");
   Reaper nobody;
   const host::Host host = *FakeHost(kernel, nobody).observe();
   Profile wanted = profile();

@@ -182,7 +182,7 @@ TEST_F(Planner, WhatIsDeniedIsARemark) {
 }
 
 TEST_F(Planner, TheMtuOfABondMemberIsTheBonds) {
-  kernel = FakeKernel(2, true);
+  kernel = FakeKernel(2, "802.3ad");
   const Plan plan = make(profile());
   EXPECT_EQ(find(plan, "eth0", KnobKind::mtu), nullptr);
   ASSERT_NE(find(plan, "bond0", KnobKind::mtu), nullptr);
@@ -199,7 +199,82 @@ TEST_F(Planner, PortsThatAreNotTheHostsOwnAreLeftOutAndSaid) {
   kernel.host.ports[1].role = host::PortRole::virtual_function;
   const Plan plan = make(profile());
   EXPECT_EQ(plan.touched_ports(host()), std::vector<std::string>{"eth0"});
-  EXPECT_NE(plan.remarks.front().find("eth1 is left out: it is a virtual_function"), std::string::npos);
+  EXPECT_EQ(plan.remarks.front(),
+            "eth1 is left out: virtual function: QoS is set on its physical function (HOST-1)");
+}
+
+TEST_F(Planner, APortWithoutRdmaIsLeftOutAndSaid) {
+  kernel.host.ports[1].rdma = absent("no RDMA device on this netdev");
+  EXPECT_EQ(make(profile()).remarks.front(), "eth1 is left out: no RDMA device on this netdev");
+}
+
+TEST_F(Planner, APortWhoseRdmaDeviceCannotBeReadIsLeftOutAndSaid) {
+  kernel.host.ports[1].rdma = denied("not root");
+  EXPECT_EQ(make(profile()).remarks.front(),
+            "eth1 is left out: whether it has an RDMA device is not known: not root");
+}
+
+TEST_F(Planner, MembersOfABondAreInTheDefaultPlanBesideOtherPorts) {
+  kernel = FakeKernel(2, "802.3ad");
+  const FakeKernel other(3);
+  kernel.host.ports.push_back(other.host.ports[2]);
+  kernel.tos["eth2"] = 0;
+  const Plan plan = make(profile());
+  for (const char* port : {"eth0", "eth1", "eth2"})
+    EXPECT_NE(find(plan, port, KnobKind::pfc), nullptr) << port;
+}
+
+TEST_F(Planner, TheDefaultTosOfABondsDeviceIsPlannedOnTheBondOnce) {
+  kernel = FakeKernel(2, "802.3ad");
+  const Plan plan = make(profile());
+  ASSERT_NE(find(plan, "bond0", KnobKind::cm_default_tos), nullptr);
+  EXPECT_EQ(find(plan, "eth0", KnobKind::cm_default_tos), nullptr);
+  EXPECT_EQ(find(make(profile(), {"eth1"}), "bond0", KnobKind::cm_default_tos)->after,
+            host::KnobValue(std::int64_t{106}));
+}
+
+TEST_F(Planner, TheActiveMemberOfAnActiveBackupBondComesLast) {
+  kernel = FakeKernel(3, "active-backup");
+  EXPECT_EQ(make(profile()).touched_ports(host()),
+            (std::vector<std::string>{"eth1", "eth2", "eth0", "bond0"}));
+}
+
+TEST_F(Planner, AnAlgorithmThatCannotBeSeenIsARemark) {
+  kernel.host.ports[0].pci_id = "15b3:1021";
+  kernel.host.ports[0].congestion_control = absent("the kernel does not show which");
+  const Plan plan = make(profile());
+  EXPECT_NE(find(plan, "eth0", KnobKind::cc_param, "np_cnp_dscp"), nullptr);
+  EXPECT_EQ(std::count(plan.remarks.begin(), plan.remarks.end(),
+                       "eth0 cc_params may steer nothing (ECN-5): the kernel does not show which"),
+            1);
+}
+
+// ice: nothing takes DCBX from its firmware's agent but a step by hand; every table write stops traffic.
+TEST_F(Planner, AFirmwareAgentThatMakesTheDriverRefuseIsNamedWithItsCommand) {
+  kernel = FakeKernel(1);
+  host::Port& port = kernel.host.ports[0];
+  port.nic = "irdma";
+  port.dcb.dcbx = host::DcbxMode{.host = false, .lld_managed = true, .ieee = true};
+  const Plan plan = make(profile());
+  EXPECT_EQ(find(plan, "eth0", KnobKind::dcbx_mode), nullptr);
+  EXPECT_NE(
+      plan.remarks.front().find("first ethtool --set-priv-flags eth0 fw-lldp-agent off, then plan again"),
+      std::string::npos)
+      << plan.remarks.front();
+}
+
+TEST_F(Planner, ATableWriteThatStopsTrafficInterrupts) {
+  kernel = FakeKernel(1);
+  kernel.host.ports[0].nic = "irdma";
+  const Plan plan = make(profile());
+  const Change* ets = find(plan, "eth0", KnobKind::ets);
+  ASSERT_NE(ets, nullptr);
+  EXPECT_EQ(ets->risk, "traffic stops while the NIC's queues are built anew; the link stays up");
+  for (const Step& step : plan.steps) {
+    if (step.changes.front().knob.kind == KnobKind::pfc) {
+      EXPECT_TRUE(step.interrupts_link);
+    }
+  }
 }
 
 TEST_F(Planner, AnUnknownPortIsBadInputWithTheNearestName) {

@@ -77,7 +77,7 @@ class ProcessKill : public testing::Test {
         return std::nullopt;
       };
       Journal journal = *Journal::open(*open_journal_file(path_), path_);
-      Transactions transactions(host, journal, Timing(), soak_limits(), [](const std::string&) {});
+      Transactions transactions(host, journal, Timing(), limits(), [](const std::string&) {});
       action(transactions);
       shared_.save(kernel);
       ::_exit(0);

@@ -238,6 +238,7 @@ def test_a_bond_and_its_members():
     for nic, mac in ((lab.nic(0), "b8:ce:f6:00:00:01"), (lab.nic(1), "b8:ce:f6:00:00:02")):
       port = port_of(host, nic.netdev)
       expect_equal((port["bond"], port["mac"]), ("bond0", mac), "member keeps its own address")
+      expect_equal(port["rdma"].get("device"), nic.rdma, "its own RDMA device, whichever member is active")
 
 
 def test_what_hangs_on_a_vlan_hangs_on_its_port():

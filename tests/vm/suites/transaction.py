@@ -90,7 +90,7 @@ def test_confirmation():
 def test_the_dead_man_rolls_back():
   forget()
   before = state()
-  apply("--confirm-within", "5s")
+  apply("--confirm-within", "10s")
   wait_for_outcome("rolled_back")
   expect_same_state(before, state())
   expect("not confirmed within" in history()[-1]["reason"], history()[-1]["reason"])
