@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "agent/diagnose/engine.h"
+#include "agent/host/rdma_carrier.h"
 #include "agent/host/topology/part.h"
 
 namespace rocetune::cli {
@@ -17,8 +17,7 @@ void add_affinity(const std::string& root, host::Host& host) {
   std::vector<host::NicPlace> nics;
   for (const host::Port& port : host.ports) {
     // A bond's RDMA device is the bond's, the PCI functions are its members'.
-    if (port.pci_address && diagnose::carries_rdma(host, port))
-      nics.push_back({port.name, *port.pci_address});
+    if (port.pci_address && host::carries_rdma(host, port)) nics.push_back({port.name, *port.pci_address});
   }
   if (gpus.empty() || nics.empty()) {
     host.affinity = absent(gpus.empty() ? "no GPU in this host" : "no RDMA NIC in this host");

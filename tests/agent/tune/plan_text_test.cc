@@ -50,7 +50,7 @@ TEST(PlanJson, IsThePlanWithItsCommandsAndRefusals) {
   const host::Host host = *FakeHost(kernel, nobody).observe();
   const Plan plan = plan_with(kernel, profile());
   const Observed<counters::Interval> unseen = not_read();
-  const std::string text = plan_json(plan, host, refusals({host, plan, unseen}), false);
+  const std::string text = plan_json(plan, host, refusals({host, plan, unseen, limits()}), false);
   const auto read = plan_from_json(text, "plan.json");
   ASSERT_TRUE(read) << read.error().text();
   EXPECT_EQ(*read, plan);

@@ -152,7 +152,11 @@ void Schedule::check_rest() {
     Side& side = sides_[static_cast<std::size_t>(index)];
     const QueuePairState state = side.endpoint.state(side.qpn);
     if (state != QueuePairState::connected) {
-      if (!excused) broken(fmt::format("side {}: failed without a reason", index));
+      if (!excused) {
+        broken(fmt::format("side {}: failed without a reason: {} faults, retry count {}{}{}", index, faults_,
+                           parameters_.retry_count, parameters_.end_to_end_credits ? ", credits" : "",
+                           parameters_.selective_repeat ? ", selective repeat" : ""));
+      }
       continue;
     }
     for (std::size_t i = 0; i < side.operations.size(); ++i) {
