@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "dataplane/fabric/network.h"
+#include "dataplane/fabric/traffic.h"
 
 namespace rocetune::fabric {
 
@@ -17,10 +18,14 @@ struct Scenario {
   Duration warm_up;             // queues are watched from here on
   Topology topology;
   NetworkOptions options;
-  std::vector<Flow> flows;
+  std::vector<Flow> flows;       // made of:
+  std::vector<Traffic> traffic;  // a [[flows]] table each
 };
 
 // Error: bad_input with every issue of the file.
 Expected<Scenario> scenario_from_toml(std::string_view text, const std::string& file);
+
+// The same scenario with another seed: what is random in its traffic is drawn anew.
+void reseed(Scenario& scenario, std::uint64_t seed);
 
 }  // namespace rocetune::fabric
