@@ -7,6 +7,7 @@
 
 #include "dataplane/base/toml_settings.h"
 #include "dataplane/fabric/network.h"
+#include "dataplane/fabric/traffic.h"
 
 namespace rocetune::fabric {
 
@@ -18,12 +19,16 @@ struct Scenario {
   Duration warm_up;             // queues are watched from here on
   Topology topology;
   NetworkOptions options;
-  std::vector<Flow> flows;
+  std::vector<Flow> flows;       // made of:
+  std::vector<Traffic> traffic;  // a [[flows]] table each
   std::vector<Job> jobs;
 };
 
 // Error: bad_input with every issue of the file. `settings` are put over the text.
 Expected<Scenario> scenario_from_toml(std::string_view text, const std::string& file,
                                       const std::vector<TomlSetting>& settings = {});
+
+// The same scenario with another seed: what is random in its traffic is drawn anew.
+void reseed(Scenario& scenario, std::uint64_t seed);
 
 }  // namespace rocetune::fabric

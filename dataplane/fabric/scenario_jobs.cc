@@ -1,5 +1,6 @@
 #include <numeric>
 
+#include "dataplane/fabric/host_set.h"
 #include "dataplane/fabric/scenario_parts.h"
 
 namespace rocetune::fabric {
@@ -85,11 +86,11 @@ void read_jobs(TableReader& t, Scenario& out) {
   const std::uint32_t hosts = out.topology.hosts;
   if (hosts < 2) return;  // its own issue
   if (t.has("hosts")) {
-    t.required("hosts", job.hosts, each(between(0U, hosts - 1)));
-    std::vector<NodeId> sorted = job.hosts;
-    std::ranges::sort(sorted);
-    if (job.hosts.size() < 2 || std::ranges::adjacent_find(sorted) != sorted.end())
-      return t.reject("hosts", "two or more hosts, each of them once");
+    HostSet set;
+    if (!t.required("hosts", set)) return;
+    if (set.size() < 2 || set.largest() >= hosts)
+      return t.reject("hosts", fmt::format("two or more hosts below {}", hosts));
+    for (std::uint32_t i = 0; i < set.size(); ++i) job.hosts.push_back(set[i]);
   } else {
     job.hosts.resize(hosts);
     std::iota(job.hosts.begin(), job.hosts.end(), NodeId{0});

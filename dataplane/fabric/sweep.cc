@@ -117,7 +117,7 @@ Expected<std::vector<Variation>> sweep(std::string_view text, const std::string&
     const std::uint64_t first = plan.first_seed.value_or(scenario->seed);
     for (std::uint32_t i = 0; i < plan.seeds; ++i) {
       Task& task = tasks.emplace_back(Task{.settings = own, .scenario = *scenario});
-      task.scenario.seed = task.scenario.options.seed = first + i;
+      reseed(task.scenario, first + i);
     }
   }
   // One run has all cores for itself, if it is large enough to be worth it.

@@ -1,5 +1,10 @@
 #include "dataplane/fabric/topology.h"
 
+#include <algorithm>
+#include <numeric>
+
+#include "congestion/fixed_point.h"
+
 namespace rocetune::fabric {
 
 Expected<> check(const Topology& topology) {
@@ -39,46 +44,34 @@ Graph graph_of(const Topology& topology, const std::vector<bool>& is_down) {
   return graph;
 }
 
-Topology star(std::uint32_t hosts, BitRate rate, Duration delay) {
-  Topology out{.hosts = hosts, .switches = 1, .links = {}};
-  for (NodeId host = 0; host < hosts; ++host) out.links.push_back({host, out.switch_id(0), rate, delay});
-  return out;
-}
-
-Topology fat_tree(std::uint32_t k, BitRate rate, Duration delay) {
-  ROCETUNE_ASSERT(k >= 2 && k % 2 == 0);
-  const std::uint32_t half = k / 2;
-  Topology out{.hosts = k * half * half, .switches = k * k + half * half, .links = {}};
-  const auto edge = [&](std::uint32_t pod, std::uint32_t i) { return out.switch_id(pod * half + i); };
-  const auto aggregation = [&](std::uint32_t pod, std::uint32_t i) {
-    return out.switch_id(k * half + pod * half + i);
+std::vector<NodeId> islands_of(const Topology& topology) {
+  std::vector<NodeId> above(topology.hosts + topology.switches);
+  std::iota(above.begin(), above.end(), NodeId{0});
+  const auto root = [&](NodeId node) {
+    while (above[node] != node) node = above[node] = above[above[node]];
+    return node;
   };
-  const auto core = [&](std::uint32_t i) { return out.switch_id(k * k + i); };
-  for (NodeId host = 0; host < out.hosts; ++host)
-    out.links.push_back({host, edge(host / (half * half), host / half % half), rate, delay});
-  for (std::uint32_t pod = 0; pod < k; ++pod) {
-    for (std::uint32_t i = 0; i < half; ++i) {
-      for (std::uint32_t j = 0; j < half; ++j)
-        out.links.push_back({edge(pod, i), aggregation(pod, j), rate, delay});
-    }
-    for (std::uint32_t j = 0; j < half; ++j) {
-      for (std::uint32_t c = 0; c < half; ++c)
-        out.links.push_back({aggregation(pod, j), core(j * half + c), rate, delay});
-    }
+  for (const LinkSpec& link : topology.links) {
+    const auto [first, second] = std::minmax({root(link.a), root(link.b)});
+    above[second] = first;
+  }
+  // What is above a node is smaller, hence already at its root.
+  for (NodeId& node : above) node = above[node];
+  return above;
+}
+
+std::vector<BitRate> host_rates_of(const Topology& topology) {
+  std::vector<BitRate> out(topology.hosts);
+  for (const LinkSpec& link : topology.links) {
+    if (topology.is_host(link.a)) out[link.a] = link.rate;
+    if (topology.is_host(link.b)) out[link.b] = link.rate;
   }
   return out;
 }
 
-Topology leaf_spine(std::uint32_t leaves, std::uint32_t spines, std::uint32_t hosts_per_leaf,
-                    BitRate host_rate, BitRate spine_rate, Duration delay) {
-  Topology out{.hosts = leaves * hosts_per_leaf, .switches = leaves + spines, .links = {}};
-  for (NodeId host = 0; host < out.hosts; ++host)
-    out.links.push_back({host, out.switch_id(host / hosts_per_leaf), host_rate, delay});
-  for (std::uint32_t leaf = 0; leaf < leaves; ++leaf) {
-    for (std::uint32_t spine = 0; spine < spines; ++spine)
-      out.links.push_back({out.switch_id(leaf), out.switch_id(leaves + spine), spine_rate, delay});
-  }
-  return out;
+BitRate uplink_rate(BitRate down, std::uint32_t downlinks, std::uint32_t uplinks, Oversubscription ratio) {
+  return BitRate(
+      mul_div(down.count(), std::int64_t{downlinks} * ratio.up, std::int64_t{uplinks} * ratio.down));
 }
 
 }  // namespace rocetune::fabric
