@@ -6,7 +6,7 @@
 namespace rocetune::fabric {
 namespace {
 
-const std::string kStar = R"(
+const std::string kFiveHosts = R"(
 name = "star"
 limit = "1s"
 [topology]
@@ -26,7 +26,7 @@ bytes = "2MB"
 )";
 
 TEST(LinkLoss, LosesItsShareAndEverythingArrives) {
-  const RunResult r = result_of(kStar, {{"links.loss", "1%"}});
+  const RunResult r = result_of(kFiveHosts, {{"links.loss", "1%"}});
   EXPECT_EQ(violations(r), "");
   EXPECT_EQ(r.flows.finished, 5u);
   // Each frame crosses two links; those sent again count too.
@@ -38,7 +38,7 @@ TEST(LinkLoss, LosesItsShareAndEverythingArrives) {
 
 TEST(LinkLoss, SelectiveRepeatSendsLessAgain) {
   const auto again = [](const char* recovery) {
-    return result_of(kStar, {{"links.loss", "0.5%"}, {"hosts.recovery", recovery}})
+    return result_of(kFiveHosts, {{"links.loss", "0.5%"}, {"hosts.recovery", recovery}})
         .flows.retransmitted_frames;
   };
   EXPECT_LT(4 * again("selective_repeat"), again("go_back_n"));
@@ -91,14 +91,14 @@ link = ["switch 2", "switch 0"]
 }
 
 TEST(LinkFailure, ASlowerLinkTakesLonger) {
-  const std::string text = kStar + R"(
+  const std::string text = kFiveHosts + R"(
 [[events]]
 at = "1us"
 what = "link_rate"
 link = ["host 0", "switch 0"]
 rate = "10Gbps"
 )";
-  EXPECT_GT(result_of(text).flows.fct_us->max, 5 * result_of(kStar).flows.fct_us->max);
+  EXPECT_GT(result_of(text).flows.fct_us->max, 5 * result_of(kFiveHosts).flows.fct_us->max);
 }
 
 const std::string kSlow = R"(
@@ -229,7 +229,7 @@ bytes = "1MB"
 }
 
 TEST(Credits, NothingIsEverDroppedWhateverTheLoad) {
-  const RunResult r = result_of(kStar, {{"link", "infiniband"}, {"switches.lane_buffer", "64KiB"}});
+  const RunResult r = result_of(kFiveHosts, {{"link", "infiniband"}, {"switches.lane_buffer", "64KiB"}});
   EXPECT_EQ(violations(r), "");
   EXPECT_EQ(r.drops, 0u);
   EXPECT_EQ(r.ce_marked, 0u);

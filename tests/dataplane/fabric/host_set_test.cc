@@ -17,13 +17,13 @@ std::vector<NodeId> members(const HostSet& set) {
   for (std::uint32_t i = 0; i < set.size(); ++i) out.push_back(set[i]);
   return out;
 }
-std::vector<NodeId> parsed(std::string_view text) { return members(HostSet::parse(text).value()); }
+std::vector<NodeId> members_of(std::string_view text) { return members(HostSet::parse(text).value()); }
 
 TEST(HostSet, RangesStandInTheirOrder) {
-  EXPECT_THAT(parsed("5"), ElementsAre(5));
-  EXPECT_THAT(parsed("0-3"), ElementsAre(0, 1, 2, 3));
-  EXPECT_THAT(parsed("1-8/3"), ElementsAre(1, 4, 7));
-  EXPECT_THAT(parsed("6-7, 0, 2 - 4 / 2"), ElementsAre(6, 7, 0, 2, 4));
+  EXPECT_THAT(members_of("5"), ElementsAre(5));
+  EXPECT_THAT(members_of("0-3"), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(members_of("1-8/3"), ElementsAre(1, 4, 7));
+  EXPECT_THAT(members_of("6-7, 0, 2 - 4 / 2"), ElementsAre(6, 7, 0, 2, 4));
   EXPECT_EQ(HostSet::parse("1-8/3")->largest(), 7u);
   EXPECT_EQ(HostSet::parse("6-7, 0")->largest(), 7u);
   EXPECT_EQ(HostSet::parse("0-65535")->size(), 65536u);

@@ -33,7 +33,7 @@ std::vector<std::pair<NodeId, NodeId>> pairs(const std::string& flows, std::stri
   for (const Flow& flow : scenario->flows) out.emplace_back(flow.from, flow.to);
   return out;
 }
-std::string refusal(const std::string& flows, std::string_view fabric = kStar) {
+std::string flows_refusal(const std::string& flows, std::string_view fabric = kStar) {
   const auto scenario = read(fabric, flows);
   return scenario ? "accepted" : scenario.error().text();
 }
@@ -94,27 +94,30 @@ TEST(ScenarioFlows, ASeedDrawsRandomTrafficAnewAndNothingElse) {
 }
 
 TEST(ScenarioFlows, HostsThatAreNotThereAreRefused) {
-  EXPECT_THAT(refusal("pattern = \"bisection\"\nbytes = \"1kB\"\nhosts = \"0-8\""),
+  EXPECT_THAT(flows_refusal("pattern = \"bisection\"\nbytes = \"1kB\"\nhosts = \"0-8\""),
               HasSubstr("x.toml:9:9: flows[0].hosts: found \"0-8\", allowed: hosts 0 to 7"));
-  EXPECT_THAT(refusal("pattern = \"bisection\"\nbytes = \"1kB\"\nhosts = \"0-2\""),
+  EXPECT_THAT(flows_refusal("pattern = \"bisection\"\nbytes = \"1kB\"\nhosts = \"0-2\""),
               HasSubstr("flows[0].hosts: found 3 hosts, allowed: an even number of hosts"));
-  EXPECT_THAT(refusal("pattern = \"poisson\"\nbytes = \"1kB\"\nload = \"5%\"\nuntil = \"1ms\"\nhosts = [3]"),
-              HasSubstr("flows[0].hosts: found 1 hosts, allowed: 2 or more hosts"));
-  EXPECT_THAT(refusal("pattern = \"incast\"\nbytes = \"1kB\"\nhosts = [3]"),
+  EXPECT_THAT(
+      flows_refusal("pattern = \"poisson\"\nbytes = \"1kB\"\nload = \"5%\"\nuntil = \"1ms\"\nhosts = [3]"),
+      HasSubstr("flows[0].hosts: found 1 hosts, allowed: 2 or more hosts"));
+  EXPECT_THAT(flows_refusal("pattern = \"incast\"\nbytes = \"1kB\"\nhosts = [3]"),
               HasSubstr("flows[0].hosts: found 1 hosts, allowed: a host other than the receiver"));
-  EXPECT_THAT(refusal("pattern = \"incast\"\nbytes = \"1kB\""), HasSubstr("flows[0].senders: found nothing"));
-  EXPECT_THAT(refusal("pattern = \"pair\"\nfrom = 0\nto = 1\nbytes = \"1kB\"\nhosts = [0, 1]"),
+  EXPECT_THAT(flows_refusal("pattern = \"incast\"\nbytes = \"1kB\""),
+              HasSubstr("flows[0].senders: found nothing"));
+  EXPECT_THAT(flows_refusal("pattern = \"pair\"\nfrom = 0\nto = 1\nbytes = \"1kB\"\nhosts = [0, 1]"),
               HasSubstr("flows[0].hosts: found an unknown key"));
 }
 
 TEST(ScenarioFlows, PlanesHaveNoWayToEachOther) {
   EXPECT_THAT(
-      refusal("pattern = \"all_to_all\"\nbytes = \"1kB\"", kPlanes),
+      flows_refusal("pattern = \"all_to_all\"\nbytes = \"1kB\"", kPlanes),
       HasSubstr("x.toml:9:1: flows[0].pattern: found hosts 0 and 1, allowed: hosts that have a way to each "
                 "other"));
-  EXPECT_THAT(refusal("pattern = \"permutation\"\nshift = 3\nhosts = \"0-5\"\nbytes = \"1kB\"", kPlanes),
-              HasSubstr("x.toml:11:1: flows[0].hosts: found hosts 0 and 3"));
-  EXPECT_THAT(refusal("pattern = \"pair\"\nfrom = 2\nto = 5\nbytes = \"1kB\"", kPlanes),
+  EXPECT_THAT(
+      flows_refusal("pattern = \"permutation\"\nshift = 3\nhosts = \"0-5\"\nbytes = \"1kB\"", kPlanes),
+      HasSubstr("x.toml:11:1: flows[0].hosts: found hosts 0 and 3"));
+  EXPECT_THAT(flows_refusal("pattern = \"pair\"\nfrom = 2\nto = 5\nbytes = \"1kB\"", kPlanes),
               HasSubstr("found hosts 2 and 5"));
   EXPECT_EQ(pairs("pattern = \"all_to_all\"\nhosts = \"1-7/2\"\nbytes = \"1kB\"", kPlanes).size(), 12u);
   EXPECT_EQ(pairs("pattern = \"bisection\"\nbytes = \"1kB\"", kPlanes).size(), 8u);
@@ -130,37 +133,38 @@ TEST(ScenarioFlows, PoissonIsSaidByLoadAndSizes) {
   EXPECT_EQ(scenario->flows.front().message, 4096u);
   EXPECT_EQ(read(kStar, load + "bytes = \"30kB\"")->flows.front().bytes, 30'000u);
 
-  EXPECT_THAT(refusal(load),
+  EXPECT_THAT(flows_refusal(load),
               HasSubstr("flows[0].sizes: found neither, allowed: sizes (a distribution) or bytes"));
-  EXPECT_THAT(refusal(load + "sizes = \"hadoop\"\nbytes = \"1kB\""),
+  EXPECT_THAT(flows_refusal(load + "sizes = \"hadoop\"\nbytes = \"1kB\""),
               HasSubstr("x.toml:11:1: flows[0].bytes: found both"));
-  EXPECT_THAT(refusal(load + "sizes = \"hadop\""),
+  EXPECT_THAT(flows_refusal(load + "sizes = \"hadop\""),
               HasSubstr("flows[0].sizes: found \"hadop\", allowed: cache, hadoop, storage, websearch"));
-  EXPECT_THAT(refusal("pattern = \"poisson\"\nload = \"201%\"\nuntil = \"20ms\"\nbytes = \"1kB\""),
+  EXPECT_THAT(flows_refusal("pattern = \"poisson\"\nload = \"201%\"\nuntil = \"20ms\"\nbytes = \"1kB\""),
               AllOf(HasSubstr("flows[0].load: found \"201%\", allowed: 0.01% to 200%"),
                     HasSubstr("flows[0].until: found \"20ms\", allowed: 1ns to 10ms")));
-  EXPECT_THAT(refusal(load + "bytes = \"1kB\"\nstart = \"5ms\""), HasSubstr("later than start (5ms)"));
+  EXPECT_THAT(flows_refusal(load + "bytes = \"1kB\"\nstart = \"5ms\""), HasSubstr("later than start (5ms)"));
   EXPECT_THAT(
-      refusal(load + "bytes = \"1B\""),
+      flows_refusal(load + "bytes = \"1B\""),
       HasSubstr("flows[0].pattern: found 300000000 flows, allowed: at most 1048576 in all, 1048576 here"));
-  EXPECT_THAT(refusal("pattern = \"poisson\"\nload = \"0.01%\"\nuntil = \"1us\"\nbytes = \"1MB\""),
+  EXPECT_THAT(flows_refusal("pattern = \"poisson\"\nload = \"0.01%\"\nuntil = \"1us\"\nbytes = \"1MB\""),
               HasSubstr("flows[0].load: found \"0.01%\", allowed: a load that starts a flow before until"));
 }
 
 TEST(ScenarioFlows, ABadTableIsToldInFull) {
   EXPECT_THAT(
-      refusal("pattern = \"permutation\"\nshift = 8\nbytes = \"0B\"\nwindow = 0\nstart = \"11ms\"\nload = 3"),
+      flows_refusal(
+          "pattern = \"permutation\"\nshift = 8\nbytes = \"0B\"\nwindow = 0\nstart = \"11ms\"\nload = 3"),
       AllOf(HasSubstr("flows[0].shift: found 8, allowed: 1 to 7"), HasSubstr("flows[0].bytes: found \"0B\""),
             HasSubstr("flows[0].window: found 0"), HasSubstr("flows[0].start: found \"11ms\""),
             HasSubstr("flows[0].load: found an unknown key")));
-  EXPECT_THAT(refusal("pattern = \"ring\"\nload = 3"),
+  EXPECT_THAT(flows_refusal("pattern = \"ring\"\nload = 3"),
               AllOf(HasSubstr("flows[0].pattern: found \"ring\""), Not(HasSubstr("load"))));
 }
 
 TEST(ScenarioFlows, ATopologyThatCannotBeReadIsNoFaultOfTheFlows) {
   const std::string text =
-      refusal("pattern = \"incast\"\nsenders = 3\nto = 9\nbytes = \"1kB\"\nhosts = \"0-20\"",
-              "name = \"x\"\n[topology]\nshape = \"star\"\n");
+      flows_refusal("pattern = \"incast\"\nsenders = 3\nto = 9\nbytes = \"1kB\"\nhosts = \"0-20\"",
+                    "name = \"x\"\n[topology]\nshape = \"star\"\n");
   EXPECT_THAT(text, AllOf(HasSubstr("topology.hosts: found nothing"), Not(HasSubstr("flows"))));
 }
 
@@ -190,10 +194,10 @@ TEST(Replay, BadLinesAreToldWithTheirPlace) {
 }
 
 TEST(Replay, AFileThatIsNotThereIsSaid) {
-  EXPECT_THAT(refusal("pattern = \"replay\"\nfile = \"none.csv\"\nbytes = \"1kB\""),
+  EXPECT_THAT(flows_refusal("pattern = \"replay\"\nfile = \"none.csv\"\nbytes = \"1kB\""),
               AllOf(HasSubstr("x.toml:8:1: flows[0].file: found cannot open ./none.csv"),
                     HasSubstr("No such file"), HasSubstr("flows[0].bytes: found an unknown key")));
-  EXPECT_THAT(refusal("pattern = \"replay\"\nfile = \"none.txt\""),
+  EXPECT_THAT(flows_refusal("pattern = \"replay\"\nfile = \"none.txt\""),
               HasSubstr("allowed: the path of a .csv file"));
 }
 

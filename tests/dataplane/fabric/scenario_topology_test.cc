@@ -23,7 +23,7 @@ Topology topology(const std::string& text) {
   EXPECT_TRUE(check(scenario->topology));
   return scenario->topology;
 }
-std::string refusal(const std::string& text) {
+std::string topology_refusal(const std::string& text) {
   const auto scenario = read(text);
   return scenario ? "accepted" : scenario.error().text();
 }
@@ -44,17 +44,18 @@ TEST(ScenarioTopology, OversubscriptionIsTheOtherWayToSaySpineRate) {
   EXPECT_EQ(topology(leaves + "oversubscription = \"4:1\"").links.back().rate, gigabits_per_second(100));
   EXPECT_EQ(topology(leaves + "oversubscription = \"1:1\"").links.back().rate, gigabits_per_second(400));
   EXPECT_EQ(topology(leaves + "spine_rate = \"200Gbps\"").links.back().rate, gigabits_per_second(200));
-  EXPECT_THAT(refusal(leaves), HasSubstr("topology.spine_rate: found neither it nor oversubscription"));
+  EXPECT_THAT(topology_refusal(leaves),
+              HasSubstr("topology.spine_rate: found neither it nor oversubscription"));
   EXPECT_THAT(
-      refusal(leaves + "spine_rate = \"200Gbps\"\noversubscription = \"4:1\""),
+      topology_refusal(leaves + "spine_rate = \"200Gbps\"\noversubscription = \"4:1\""),
       HasSubstr(
           "x.toml:8:1: topology.oversubscription: found \"4:1\", allowed: this or spine_rate, not both"));
   for (const char* wrong : {"4", "4:", ":1", "0:1", "4:101", "4:1:1", "4/1", "4: 1"}) {
-    EXPECT_THAT(refusal(leaves + "oversubscription = \"" + wrong + "\""),
+    EXPECT_THAT(topology_refusal(leaves + "oversubscription = \"" + wrong + "\""),
                 HasSubstr("two numbers of 1 to 100 such as 4:1"))
         << wrong;
   }
-  EXPECT_THAT(refusal(leaves + "rate = \"1Mbps\"\noversubscription = \"100:1\""),
+  EXPECT_THAT(topology_refusal(leaves + "rate = \"1Mbps\"\noversubscription = \"100:1\""),
               HasSubstr("a ratio with uplinks of 1Mbps to 10Tbps, not 40kbps"));
 }
 
@@ -77,13 +78,14 @@ TEST(ScenarioTopology, AFatTreeIsSaidByItsPortsOrByItsNumbers) {
   EXPECT_EQ(half.links[320].rate, gigabits_per_second(200));
   EXPECT_EQ(half.links.back().rate, gigabits_per_second(200));
 
-  EXPECT_THAT(refusal("shape = \"fat_tree\"\nk = 5"),
+  EXPECT_THAT(topology_refusal("shape = \"fat_tree\"\nk = 5"),
               HasSubstr("x.toml:4:1: topology.k: found 5, allowed: an even"));
   EXPECT_THAT(
-      refusal("shape = \"fat_tree\"\npods = 2\ntors_per_pod = 2\naggregations_per_pod = 4\ncores = 6\n"
-              "hosts_per_tor = 2"),
+      topology_refusal(
+          "shape = \"fat_tree\"\npods = 2\ntors_per_pod = 2\naggregations_per_pod = 4\ncores = 6\n"
+          "hosts_per_tor = 2"),
       HasSubstr("x.toml:7:1: topology.cores: found 6, allowed: a multiple of aggregations_per_pod (4)"));
-  EXPECT_THAT(refusal("shape = \"fat_tree\"\nk = 4\npods = 2"),
+  EXPECT_THAT(topology_refusal("shape = \"fat_tree\"\nk = 4\npods = 2"),
               HasSubstr("topology.pods: found an unknown key"));
 }
 
@@ -93,14 +95,15 @@ TEST(ScenarioTopology, RailsMayDoWithoutSpines) {
   EXPECT_EQ(joined.hosts, 32u);
   EXPECT_EQ(joined.switches, 10u);
   EXPECT_EQ(joined.links.back().rate, gigabits_per_second(100));
-  EXPECT_THAT(refusal(rails + "spines = 0"),
+  EXPECT_THAT(topology_refusal(rails + "spines = 0"),
               HasSubstr("flows[0].pattern: found hosts 0 and 1, allowed: hosts that have "
                         "a way to each other"));
-  EXPECT_THAT(refusal(rails + "spines = 0\nspine_rate = \"1Gbps\""),
+  EXPECT_THAT(topology_refusal(rails + "spines = 0\nspine_rate = \"1Gbps\""),
               HasSubstr("spine_rate: found an unknown key"));
   EXPECT_THAT(
-      refusal("shape = \"rail_optimised\"\nservers = 9\nrails = 4\nservers_per_group = 4\nspines = 1\n"
-              "spine_rate = \"1Gbps\""),
+      topology_refusal(
+          "shape = \"rail_optimised\"\nservers = 9\nrails = 4\nservers_per_group = 4\nspines = 1\n"
+          "spine_rate = \"1Gbps\""),
       HasSubstr("x.toml:4:1: topology.servers: found 9, allowed: a multiple of servers_per_group (4)"));
 }
 
@@ -117,10 +120,11 @@ TEST(ScenarioTopology, DualPlaneAndDragonflyAndTorusHaveTheirKeys) {
   EXPECT_EQ(fly.hosts, 12u);
   EXPECT_EQ(fly.links.back().rate, gigabits_per_second(200));  // as spines, where nothing else is said
   EXPECT_EQ(fly.links.back().delay, microseconds(5));
-  EXPECT_THAT(refusal("shape = \"dragonfly_plus\"\ngroups = 4\nleaves_per_group = 2\nspines_per_group = 2\n"
-                      "hosts_per_leaf = 2\nglobal_links_per_spine = 1"),
-              HasSubstr("x.toml:8:1: topology.global_links_per_spine: found 1, allowed: a number that times "
-                        "spines_per_group (2) is a multiple of the other groups (3)"));
+  EXPECT_THAT(
+      topology_refusal("shape = \"dragonfly_plus\"\ngroups = 4\nleaves_per_group = 2\nspines_per_group = 2\n"
+                       "hosts_per_leaf = 2\nglobal_links_per_spine = 1"),
+      HasSubstr("x.toml:8:1: topology.global_links_per_spine: found 1, allowed: a number that times "
+                "spines_per_group (2) is a multiple of the other groups (3)"));
 
   const Topology cube =
       topology("shape = \"torus\"\ndims = [3, 3, 3]\nhosts_per_switch = 2\nswitch_rate = \"400Gbps\"");
@@ -128,36 +132,37 @@ TEST(ScenarioTopology, DualPlaneAndDragonflyAndTorusHaveTheirKeys) {
   EXPECT_EQ(cube.links.size(), 54u + 81u);
   EXPECT_EQ(cube.links.back().rate, gigabits_per_second(400));
   for (const char* dims : {"[]", "[2, 2, 2, 2]", "[1, 4]", "[1025]", "4"})
-    EXPECT_THAT(refusal(std::string("shape = \"torus\"\nhosts_per_switch = 1\ndims = ") + dims),
+    EXPECT_THAT(topology_refusal(std::string("shape = \"torus\"\nhosts_per_switch = 1\ndims = ") + dims),
                 HasSubstr("topology.dims: found"))
         << dims;
 }
 
 TEST(ScenarioTopology, WhatIsTooLargeIsSaidWithItsNumbers) {
   EXPECT_THAT(
-      refusal("shape = \"torus\"\ndims = [1024, 1024]\nhosts_per_switch = 1"),
+      topology_refusal("shape = \"torus\"\ndims = [1024, 1024]\nhosts_per_switch = 1"),
       AllOf(HasSubstr("x.toml:3:1: topology.shape: found 1048576 hosts, allowed: at most 65536"),
             HasSubstr(
                 "found 1099511627776 routes (switches x switches with hosts), allowed: at most 67108864")));
   EXPECT_THAT(
-      refusal(
+      topology_refusal(
           "shape = \"leaf_spine\"\nleaves = 1024\nspines = 1024\nhosts_per_leaf = 1\nspine_rate = \"1Gbps\""),
       HasSubstr("found 1049600 links, allowed: at most 1048576"));
   EXPECT_THAT(
-      refusal("shape = \"rail_optimised\"\nservers = 4096\nrails = 8\nservers_per_group = 16\nspines = 1\n"
-              "spine_rate = \"1Gbps\""),
+      topology_refusal(
+          "shape = \"rail_optimised\"\nservers = 4096\nrails = 8\nservers_per_group = 16\nspines = 1\n"
+          "spine_rate = \"1Gbps\""),
       HasSubstr("at most 1024 leaves (groups x rails) for a spine"));
 }
 
 TEST(ScenarioTopology, OfAnUnknownShapeNothingElseIsSaid) {
-  const std::string text = refusal("shape = \"dragonfly\"\ngroups = 3\nrate = \"fast\"");
+  const std::string text = topology_refusal("shape = \"dragonfly\"\ngroups = 3\nrate = \"fast\"");
   EXPECT_THAT(text,
               AllOf(HasSubstr("x.toml:3:9: topology.shape: found \"dragonfly\""), HasSubstr("torus, links"),
                     HasSubstr("x.toml:5:8: topology.rate: found \"fast\""), Not(HasSubstr("groups"))));
 }
 
 TEST(ScenarioTopology, EveryMissingNumberIsNamedAtOnce) {
-  const std::string text = refusal("shape = \"dragonfly_plus\"\ngroups = 1\nhosts_per_leaf = \"2\"");
+  const std::string text = topology_refusal("shape = \"dragonfly_plus\"\ngroups = 1\nhosts_per_leaf = \"2\"");
   EXPECT_THAT(text,
               AllOf(HasSubstr("x.toml:4:10: topology.groups: found 1, allowed: 2 to 1024"),
                     HasSubstr("topology.leaves_per_group: found nothing"),
@@ -193,7 +198,7 @@ TEST(ScenarioLinks, AreWhatTheySay) {
 }
 
 TEST(ScenarioLinks, WhatIsWrongIsSaidAllAtOnce) {
-  const std::string text = refusal(R"(shape = "links"
+  const std::string text = topology_refusal(R"(shape = "links"
 hosts = 3
 switches = 2
 [[topology.links]]
@@ -228,7 +233,7 @@ b = "host 1"
 }
 
 TEST(ScenarioLinks, NobodyIsLeftOut) {
-  const std::string text = refusal(R"(shape = "links"
+  const std::string text = topology_refusal(R"(shape = "links"
 hosts = 20
 switches = 2
 [[topology.links]]

@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::Pair;
 
-constexpr BitRate kRate = gigabits_per_second(100);
+constexpr BitRate kHostRate = gigabits_per_second(100);
 
 Traffic among(Pattern pattern, HostSet hosts) {
   Traffic out;
@@ -22,7 +22,7 @@ Traffic among(Pattern pattern, HostSet hosts) {
   out.flow.bytes = 1000;
   return out;
 }
-std::vector<BitRate> rates(std::uint32_t hosts) { return std::vector<BitRate>(hosts, kRate); }
+std::vector<BitRate> rates(std::uint32_t hosts) { return std::vector<BitRate>(hosts, kHostRate); }
 
 std::vector<std::pair<NodeId, NodeId>> pairs(const Traffic& traffic, std::uint64_t seed = 1,
                                              std::uint32_t number = 0) {
