@@ -305,25 +305,34 @@ Responder::Room Responder::make_room(QueuePair& pair) {
   if (receive.responses.size - repeats >= granted) return Room::never;
   const auto held = [&] { return receive.responses.size + receive.remembered.size; };
   // Repeated READs do not count: they must not push out a result that may be asked for again.
-  while (held() - receive.repeated_reads >= granted && !receive.remembered.is_empty()) {
+  while (held() - receive.repeated_reads >= granted &&
+         (!receive.remembered.is_empty() || receive.repeated_atomics > 0)) {
     forget_oldest(receive);
   }
   return held() > granted ? Room::later : Room::now;
 }
 
-// By sequence, not by place: one that was asked for again is at the end of the queue.
+// By sequence, not by place, and whether its result waits to be sent again or not: whoever asks for something
+// new has had the oldest of as many as it was granted, but not necessarily any other.
 void Responder::forget_oldest(ReceiveSide& receive) {
-  std::uint32_t before = kNoSlot;
+  SlotQueue* queue = nullptr;
   std::uint32_t before_oldest = kNoSlot;
-  Sequence oldest = state_->responses[receive.remembered.head].first;
-  for (std::uint32_t i = receive.remembered.head; i != kNoSlot; i = state_->responses.next(i)) {
-    if (state_->responses[i].first < oldest) {
-      oldest = state_->responses[i].first;
-      before_oldest = before;
+  Sequence oldest{};
+  for (SlotQueue* const candidate : {&receive.remembered, &receive.responses}) {
+    std::uint32_t before = kNoSlot;
+    for (std::uint32_t i = candidate->head; i != kNoSlot; i = state_->responses.next(i)) {
+      const ResponseSlot& slot = state_->responses[i];
+      const bool is_result = candidate == &receive.remembered || (slot.is_repeat && slot.is_atomic);
+      if (is_result && (queue == nullptr || slot.first < oldest)) {
+        queue = candidate;
+        before_oldest = before;
+        oldest = slot.first;
+      }
+      before = i;
     }
-    before = i;
   }
-  state_->responses.pop(receive.remembered, before_oldest);
+  if (queue == &receive.responses) --receive.repeated_atomics;
+  state_->responses.pop(*queue, before_oldest);
 }
 
 void Responder::add_response(std::uint32_t row, const ResponseSlot& slot) {

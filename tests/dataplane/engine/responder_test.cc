@@ -171,6 +171,27 @@ TEST_F(ResponderTest, OldResultsAreForgottenBeyondTheGrantedResources) {
   EXPECT_EQ(b.word(4096), 3);
 }
 
+// The first result is asked for again, and while it waits to be sent a third request comes: it is the first
+// that the peer must have had by then, not the second.
+TEST_F(ResponderTest, AResultThatIsSentAgainPushesOutNoNewerOne) {
+  connect([](ConnectParameters& p) { p.initiator_depth = p.responder_resources = 2; });
+  std::vector<std::vector<Frame>> requests;
+  std::vector<std::vector<Frame>> results;
+  for (int i = 0; i < 2; ++i) {
+    requests.push_back(request({.kind = SendKind::fetch_add, .local = a.buffer(0, 8), .swap_or_add = 1}));
+    results.push_back(answers(requests.back()));
+  }
+  for (const auto& result : results) a.give(hosts.now, result);
+  b.give(hosts.now, requests[0]);  // an old copy; nothing is fetched yet
+  const auto third = request({.kind = SendKind::fetch_add, .local = a.buffer(0, 8), .swap_or_add = 1});
+  EXPECT_THAT(answers(third), SizeIs(1));
+  const auto again = answers(requests[1]);
+  ASSERT_THAT(again, SizeIs(1));
+  EXPECT_EQ(packet_of(again[0]).atomic_ack()->original, 1);
+  EXPECT_EQ(dropped(DropReason::atomic_forgotten), 0);
+  EXPECT_EQ(b.word(4096), 3);
+}
+
 TEST_F(ResponderTest, AnswersComeInTheOrderOfRequests) {
   connect();
   std::vector<Frame> burst;

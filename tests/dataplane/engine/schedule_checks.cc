@@ -153,8 +153,9 @@ void Schedule::check_rest() {
     const QueuePairState state = side.endpoint.state(side.qpn);
     if (state != QueuePairState::connected) {
       if (!excused) {
-        broken(fmt::format("side {}: failed without a reason: {} faults, retry count {}{}{}", index, faults_,
-                           parameters_.retry_count, parameters_.end_to_end_credits ? ", credits" : "",
+        broken(fmt::format("side {}: failed without a reason: {} faults, retry count {}, depth {}{}{}", index,
+                           faults_, parameters_.retry_count, parameters_.initiator_depth,
+                           parameters_.end_to_end_credits ? ", credits" : "",
                            parameters_.selective_repeat ? ", selective repeat" : ""));
       }
       continue;
