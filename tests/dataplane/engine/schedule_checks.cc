@@ -147,7 +147,9 @@ void Schedule::on_received(int index, const Completion& completion) {
 
 // Nothing moves any more: without an excuse every request has succeeded.
 void Schedule::check_rest() {
-  const bool excused = may_fail_ || faults_ > parameters_.retry_count || parameters_.rnr_retry != 7;
+  // A fault may cost two retries: the silence after a lost answer, and an acknowledgement that shows the gap
+  // just after that (one that only brings credits, say).
+  const bool excused = may_fail_ || 2 * faults_ > parameters_.retry_count || parameters_.rnr_retry != 7;
   for (int index : {0, 1}) {
     Side& side = sides_[static_cast<std::size_t>(index)];
     const QueuePairState state = side.endpoint.state(side.qpn);
