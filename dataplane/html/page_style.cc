@@ -3,17 +3,19 @@
 namespace rocetune::html {
 
 // q1..q9: from little to much of a quantity; w1..w9: the same of what is unwelcome. Both grow darker on white
-// and brighter on black, so they are read without telling hues apart.
+// and brighter on black, so they are read without telling hues apart. The named hues lie at least 8 apart
+// (OKLab, x 100) for normal sight, protanopia, deuteranopia and tritanopia (Machado, Oliveira, Fernandes
+// 2009), and stand out 3 : 1 from a plot.
 const std::string_view kPageStyle = R"(:root{color-scheme:light dark;
 --ink:#1a1f27;--faint:#5c6570;--line:#d5dae0;--paper:#fff;--lane:#f3f5f8;--tint:#dce9f6;
 --good:#1a7448;--warn:#9a5800;--bad:#b3261e;
---blue:#1166b3;--orange:#c77700;--green:#00806a;--pink:#c2417f;--sky:#3f9bd6;--vermilion:#c8401a;--purple:#7450b0;--grey:#7d8691;
+--blue:#164c88;--orange:#b78032;--green:#00775a;--pink:#d22762;--sky:#1383c5;--vermilion:#ab2c00;--purple:#684fc6;--grey:#928999;
 --q1:#e9f5d8;--q2:#cdeac5;--q3:#a3dab8;--q4:#6fc5b4;--q5:#41aab4;--q6:#2688ad;--q7:#1e659b;--q8:#1b4583;--q9:#122a5c;
 --w1:#fdeed2;--w2:#fcdba4;--w3:#fac174;--w4:#f5a046;--w5:#e87d26;--w6:#d05a12;--w7:#ab3e0b;--w8:#812a07;--w9:#541904}
 @media screen and (prefers-color-scheme:dark){:root{
 --ink:#e4e8ee;--faint:#9aa4b0;--line:#39414b;--paper:#14181d;--lane:#1c2229;--tint:#1e3a57;
 --good:#4cc38a;--warn:#f0a840;--bad:#f2726a;
---blue:#6aa7e8;--orange:#f0a840;--green:#3cc2a0;--pink:#f08fbf;--sky:#9ad4f5;--vermilion:#ff8660;--purple:#b69cf0;--grey:#8a94a0;
+--blue:#5187e1;--orange:#f2a640;--green:#04dab7;--pink:#cc86a9;--sky:#92d3ff;--vermilion:#ed6c2c;--purple:#b3a2fe;--grey:#7c7888;
 --q1:#1c3345;--q2:#1e455f;--q3:#205a78;--q4:#25728e;--q5:#338c9f;--q6:#4ea7a8;--q7:#77c1ac;--q8:#a9d9b0;--q9:#e2f1bb;
 --w1:#392618;--w2:#543319;--w3:#744318;--w4:#975518;--w5:#ba6a1c;--w6:#d8842c;--w7:#eda04a;--w8:#f9c179;--w9:#ffe4b5}}
 @media print{:root{color-scheme:light}body{margin:0;max-width:none}}
@@ -21,7 +23,7 @@ const std::string_view kPageStyle = R"(:root{color-scheme:light dark;
 body{font:14px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);margin:2rem auto;max-width:1100px;padding:0 1rem}
 h1{font-size:1.45rem;line-height:1.25;margin:0 0 .3rem;overflow-wrap:anywhere}
 h2{font-size:1.1rem;margin:2.4rem 0 .4rem;break-after:avoid}
-p{margin:.3rem 0;max-width:80ch;overflow-wrap:anywhere}
+p{margin:.3rem 0;max-width:95ch;overflow-wrap:anywhere}
 small,.faint{color:var(--faint)}small{font-size:.87em}
 code{font:.93em/1.5 ui-monospace,monospace;overflow-wrap:anywhere}
 pre{font:.93em/1.5 ui-monospace,monospace;background:var(--lane);padding:.5rem .8rem;margin:.4rem 0;white-space:pre-wrap;overflow-wrap:anywhere;user-select:all}
