@@ -1,0 +1,24 @@
+// What came of a scenario run with several settings and seeds, as a page: which was best, and how each
+// measure depends on what was varied.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/report/combinations.h"
+
+namespace rocetune::report {
+
+struct SweepPage {
+  std::string scenario;
+  std::string description;
+  std::string command;  // repeats all of it
+  std::vector<Variation> variations;
+};
+
+// One self-contained file. Made for up to some hundreds of runs; charts are over the first setting that has
+// several values.
+std::string sweep_page(const SweepPage& page);
+
+}  // namespace rocetune::report
