@@ -127,10 +127,6 @@ class TopologyReader {
       refuse("oversubscription", fmt::format("a ratio with uplinks of {}, not {}", allowed, to_text(rate)));
   }
   BitRate spine_uplinks(std::uint32_t hosts, std::uint32_t spines) {
-    if (!t_.has("spine_rate") && !t_.has("oversubscription")) {
-      is_good_ = false;
-      t_.issue("spine_rate", "neither it nor oversubscription", "one of them");
-    }
     return uplinks("spine_rate", hosts, spines);
   }
   // Whether what the numbers ask for can be built.

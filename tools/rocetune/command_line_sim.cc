@@ -16,6 +16,7 @@ void add_sim(const Dispatch& dispatch) {
       "The same seed gives the same run. Exit code 1 if a check of the run does not hold.\n\n"
       "  rocetune sim --list\n"
       "  rocetune sim incast-dcqcn\n"
+      "  rocetune sim pause-storm-slow-receiver --html storm.html\n"
       "  rocetune sim incast-dcqcn --set flows.0.senders=8 --seeds 5\n"
       "  rocetune sim incast-dcqcn --sweep switches.kmin=50kB,100kB,200kB --sweep hosts.mtu=1024,4096\n"
       "  rocetune sim my-fabric.toml --seed 7 --json | jq .flows");
@@ -35,6 +36,10 @@ void add_sim(const Dispatch& dispatch) {
                   "a run for each value of a key; several of them: for each combination")
       ->type_name("KEY=V1,V2")
       ->allow_extra_args(false);
+  sim->add_option("--html", command->html,
+                  "also write a page to look at: everything over time, or all of a sweep")
+      ->type_name("FILE")
+      ->check(some("a file to write"));
   sim->add_flag("--json", command->json, "everything as JSON");
   sim->add_flag("--series", command->series, "what changes over time, in the JSON");
   add_colour(*sim, command->colour);

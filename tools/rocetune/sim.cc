@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <thread>
 
+#include "agent/report/sim_page.h"
+#include "agent/report/sweep_page.h"
 #include "dataplane/base/config_files.h"
+#include "dataplane/base/durable.h"
 #include "dataplane/base/file.h"
 #include "dataplane/base/progress.h"
 #include "tools/rocetune/sim_text.h"
@@ -71,8 +74,8 @@ fabric::Resources resources_so_far() {
 ExitCode list_shipped() {
   std::string out;
   for (const std::string& name : shipped_names()) {
-    const auto scenario =
-        source_of(name).and_then([](const ScenarioText& s) { return fabric::scenario_from_toml(s.text, s.file); });
+    const auto scenario = source_of(name).and_then(
+        [](const ScenarioText& s) { return fabric::scenario_from_toml(s.text, s.file); });
     if (!scenario) return complain(scenario.error());
     out += fmt::format("{:<24} {}\n", name, scenario->description);
   }
@@ -91,14 +94,21 @@ Expected<fabric::SweepPlan> plan_of(const SimCommand& command) {
     if (!axis) return tl::unexpected(axis.error());
     plan.axes.push_back(std::move(*axis));
   }
-  if (command.series) plan.samples = kSamples;
+  const bool is_one = plan.axes.empty() && plan.seeds == 1;
+  if (command.series || (is_one && !command.html.empty())) plan.samples = kSamples;
   return plan;
+}
+
+// What was asked for, but for seeds.
+std::string request_of(const SimCommand& command) {
+  std::string out = "rocetune sim " + command.scenario;
+  for (const std::string& setting : command.settings) out += fmt::format(" --set '{}'", setting);
+  return out;
 }
 
 // The command that makes one of the runs again.
 std::string again(const SimCommand& command, const fabric::Variation& variation) {
-  std::string out = "rocetune sim " + command.scenario;
-  for (const std::string& setting : command.settings) out += fmt::format(" --set '{}'", setting);
+  std::string out = request_of(command);
   for (const TomlSetting& setting : variation.settings)
     out += fmt::format(" --set '{}={}'", setting.key, setting.value);
   return out + fmt::format(" --seed {}", variation.result.seed);
@@ -115,6 +125,27 @@ std::string sweep_json(const std::vector<fabric::Variation>& variations, const f
                        fabric::json_of(variations[i].result, resources));
   }
   return out + "]}";
+}
+
+std::string page_of(const SimCommand& command, const std::string& scenario, const std::string& description,
+                    const std::vector<fabric::Variation>& variations, const fabric::Resources& resources) {
+  const fabric::Variation& first = variations.front();
+  if (variations.size() == 1) {
+    return report::sim_page({.description = description,
+                             .command = again(command, first),
+                             .result = first.result,
+                             .resources = resources});
+  }
+  report::SweepPage page{.scenario = scenario, .description = description, .command = request_of(command)};
+  for (const std::string& sweep : command.sweeps) page.command += fmt::format(" --sweep '{}'", sweep);
+  if (command.seeds > 1) page.command += fmt::format(" --seeds {}", command.seeds);
+  page.command += fmt::format(" --seed {}", first.result.seed);
+  for (const fabric::Variation& variation : variations) {
+    report::Settings settings;
+    for (const TomlSetting& setting : variation.settings) settings.emplace_back(setting.key, setting.value);
+    page.variations.push_back({std::move(settings), variation.result.seed, variation.result});
+  }
+  return report::sweep_page(page);
 }
 
 }  // namespace
@@ -137,6 +168,11 @@ ExitCode run_sim(const SimCommand& command) {
   }
   if (!variations) return complain(variations.error());
   const fabric::Resources resources = resources_so_far();
+  if (!command.html.empty()) {
+    const auto written = write_atomically(
+        command.html, page_of(command, described->name, described->description, *variations, resources));
+    if (!written) return complain(written.error());
+  }
   const auto look = TextTable::Look::for_stream(STDOUT_FILENO, command.colour);
   const bool is_one = plan->axes.empty() && plan->seeds == 1;
   const fabric::RunResult& first = variations->front().result;

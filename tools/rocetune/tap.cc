@@ -3,9 +3,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
-
+#include "dataplane/base/durable.h"
 #include "dataplane/tap/capture_analysis.h"
 #include "dataplane/tap/report.h"
 #include "tools/rocetune/tap_device.h"
@@ -17,16 +15,6 @@ namespace {
 ExitCode refused(const Error& error) {
   fmt::print(stderr, "rocetune tap: {}\n", error.text());
   return ExitCode::bad_input;
-}
-
-// A report is worth nothing half written, so every step is checked.
-Expected<> write_page(const std::string& path, const std::string& page) {
-  std::FILE* file = std::fopen(path.c_str(), "we");
-  if (file == nullptr) return fail_os(errno, "{}", path);
-  const bool written = std::fwrite(page.data(), 1, page.size(), file) == page.size();
-  const int error = errno;
-  if (std::fclose(file) != 0 || !written) return fail_os(written ? errno : error, "{}", path);
-  return {};
 }
 
 std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
@@ -61,7 +49,7 @@ ExitCode run_tap(const TapCommand& command) {
   if (!facts) return refused(facts.error());
   if (!command.html.empty()) {
     const auto written =
-        write_page(command.html, tap::html_report(*facts, is_file ? base_name(source) : source));
+        write_atomically(command.html, tap::html_report(*facts, is_file ? base_name(source) : source));
     if (!written) return refused(written.error());
   }
   const std::string text =
