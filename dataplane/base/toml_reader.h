@@ -73,7 +73,7 @@ class TableReader {
     const auto at = ask(key);
     return at && checked(*at, out, check);
   }
-  // A string with a form of its own: `parse` is std::string_view -> Parsed<T> (tl::expected<T, UnitError>).
+  // A string with a form of its own, or an integer, which stands for its digits: `parse` is std::string_view -> Parsed<T> (tl::expected<T, UnitError>).
   template <class T, class Parse>
   bool required_text(std::string_view key, T& out, const Parse& parse) {
     const auto at = ask(key);
@@ -141,7 +141,11 @@ class TableReader {
   template <class T, class Parse>
   bool parsed(const toml_detail::Cursor& at, T& out, const Parse& parse) {
     std::string text;
-    if (!toml_detail::read_value(at, text)) return false;
+    if (at.is(toml_detail::Node::Kind::integer)) {
+      text = std::to_string(at.node->integer);
+    } else if (!toml_detail::read_value(at, text)) {
+      return false;
+    }
     auto value = parse(std::string_view(text));
     if (!value) return at.wrong(value.error().allowed);
     out = std::move(*value);

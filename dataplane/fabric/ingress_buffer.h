@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "congestion/fixed_point.h"
 #include "congestion/pfc.h"
 #include "congestion/shared_buffer.h"
 #include "dataplane/fabric/link_gate.h"
@@ -16,7 +17,9 @@ struct IngressParameters {
   FlowControl flow_control = FlowControl::pfc;
   // pfc
   Bytes buffer{32 * 1024 * 1024};
-  PrioritySet lossless;              // priorities with PFC
+  PrioritySet lossless;  // priorities with PFC
+  // Ports faster or slower than this have more or less headroom in proportion. None: all have the same.
+  std::optional<BitRate> scaled_from;
   IngressPoolProfile lossless_pool;  // its headroom is what must be kept free after Xoff
   IngressPoolProfile lossy_pool;
   PauserParameters pauser;
@@ -38,6 +41,9 @@ struct LinkFrame {
 
 class IngressBuffer {
  public:
+  // `bytes` that are meant for a port of scaled_from, for one of `rate`.
+  static Bytes scaled(const IngressParameters& parameters, Bytes bytes, BitRate rate);
+
   explicit IngressBuffer(const IngressParameters& parameters)
       : parameters_(parameters), shared_(parameters.buffer) {}
   void add_port(BitRate rate);

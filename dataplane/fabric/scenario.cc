@@ -112,6 +112,8 @@ class ScenarioReader {
     t.optional("lossless", in.lossless);
     t.optional("reserve", in.lossless_pool.reserve, an_amount(0));
     t.optional("headroom", in.lossless_pool.headroom, an_amount(1));
+    BitRate scaled_from;
+    if (t.optional("scaled_from", scaled_from, a_rate())) in.scaled_from = scaled_from;
     t.optional("alpha_exponent", in.lossless_pool.alpha_exponent, between(-7, 3));
     t.optional("resume_offset", in.lossless_pool.resume_offset, an_amount(0));
     t.optional("lossy_alpha_exponent", in.lossy_pool.alpha_exponent, between(-7, 3));
@@ -214,27 +216,27 @@ class ScenarioReader {
 
 // What headroom and buffer have to be for the pools to fit.
 std::optional<InputIssue> pools_issue(const Scenario& scenario, const std::string& file) {
-  std::vector<std::size_t> ports(scenario.topology.hosts + scenario.topology.switches);
-  for (const LinkSpec& link : scenario.topology.links) {
-    ++ports[link.a];
-    ++ports[link.b];
-  }
-  std::size_t most = 0;
-  for (std::uint32_t i = 0; i < scenario.topology.switches; ++i)
-    most = std::max(most, ports[scenario.topology.switch_id(i)]);
   const IngressParameters& s = scenario.options.switches.ingress;
   if (s.flow_control == FlowControl::credits) return std::nullopt;
   const auto lossless = static_cast<std::int64_t>(s.lossless.size());
-  const Bytes port = (s.lossless_pool.reserve + s.lossless_pool.headroom) * lossless +
-                     s.lossy_pool.reserve * (Priority::kCount - lossless);
-  const Bytes all = port * static_cast<std::int64_t>(most);
+  std::vector<Bytes> taken(scenario.topology.hosts + scenario.topology.switches);
+  for (const LinkSpec& link : scenario.topology.links) {
+    const Bytes headroom = IngressBuffer::scaled(s, s.lossless_pool.headroom, link.rate);
+    const Bytes port = (s.lossless_pool.reserve + headroom) * lossless +
+                       s.lossy_pool.reserve * (Priority::kCount - lossless);
+    for (const NodeId end : {link.a, link.b}) taken[end] += port;
+  }
+  Bytes all;
+  for (std::uint32_t i = 0; i < scenario.topology.switches; ++i)
+    all = std::max(all, taken[scenario.topology.switch_id(i)]);
   if (all < s.buffer) return std::nullopt;
-  return InputIssue{.place = {.file = file},
-                    .key = "switches.buffer",
-                    .found = to_text(s.buffer),
-                    .allowed = fmt::format("more than the {} that reserves and headrooms of {} ports take",
-                                           to_text(all), most),
-                    .nearest = {}};
+  return InputIssue{
+      .place = {.file = file},
+      .key = "switches.buffer",
+      .found = to_text(s.buffer),
+      .allowed =
+          fmt::format("more than the {} that reserves and headrooms of a switch's ports take", to_text(all)),
+      .nearest = {}};
 }
 
 }  // namespace

@@ -102,6 +102,7 @@ class TrafficReader {
     flow.message = static_cast<std::uint32_t>(message.count());
     flow.start = Instant(start);
     if (out_.pattern == Pattern::replay || out_.pattern == Pattern::poisson) return;
+    optional("stagger", out_.stagger, between(Duration(0), scenario_.limit));
     if (Bytes bytes; need(t_.required("bytes", bytes, a_size())))
       flow.bytes = static_cast<std::uint64_t>(bytes.count());
   }

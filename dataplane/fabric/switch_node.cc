@@ -12,8 +12,13 @@ DscpMap dscp_map(std::span<const std::pair<Dscp, Priority>> entries) {
 
 SwitchNode::Port::Port(BitRate speed, const SwitchParameters& parameters)
     : gate(speed, parameters.ingress.flow_control, parameters.ingress.lane_buffer),
-      scheduler(parameters.ets),
-      points(Priority::kCount, dcqcn::CongestionPoint(parameters.congestion_point)) {}
+      scheduler(parameters.ets) {
+  dcqcn::CongestionPointParameters point = parameters.congestion_point;
+  point.curve.minimum = IngressBuffer::scaled(parameters.ingress, point.curve.minimum, speed);
+  point.curve.maximum = IngressBuffer::scaled(parameters.ingress, point.curve.maximum, speed);
+  points.assign(Priority::kCount, dcqcn::CongestionPoint(point));
+  marks_from = point.curve.minimum;
+}
 
 SwitchNode::SwitchNode(NodeId id, Lane& lane, const SwitchParameters& parameters, const RoutingTable& routes,
                        std::uint64_t seed)
@@ -256,8 +261,7 @@ std::uint64_t SwitchNode::flush(Instant now, std::uint16_t port, Priority priori
 
 void SwitchNode::mark(Port& out, Priority priority, std::int64_t bytes, Packet& packet) {
   // Below the curve nothing is drawn.
-  if (Bytes(bytes) < parameters_->congestion_point.curve.minimum || !parameters_->marked.contains(priority))
-    return;
+  if (Bytes(bytes) < out.marks_from || !parameters_->marked.contains(priority)) return;
   dcqcn::CongestionPoint& point = out.points[index_of(priority)];
   const bool is_marked = marks_at_ == MarkAt::enqueue
                              ? point.on_enqueue(Bytes(bytes), packet.ecn, random().next())

@@ -97,6 +97,18 @@ class Pairs {
   std::vector<Flow> flows_;
 };
 
+// The first starts at once, the others one after another. Flows of one sender do not follow each other: every
+// sender has started its first before any starts its second.
+void stagger(const Traffic& traffic, std::vector<Flow>& flows) {
+  const auto count = static_cast<std::int64_t>(flows.size());
+  const auto rounds = static_cast<std::int64_t>(traffic.flows_per_sender);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t place = i % rounds * (count / rounds) + i / rounds;
+    Instant& start = flows[static_cast<std::size_t>(i)].start;
+    start = start + Duration(static_cast<std::int64_t>(Wide(traffic.stagger.count()) * place / count));
+  }
+}
+
 std::vector<Flow> incast(const Traffic& traffic) {
   std::vector<Flow> out;
   std::uint32_t left = traffic.senders;
@@ -148,8 +160,11 @@ std::vector<Flow> flows_of(const Traffic& traffic, std::span<const BitRate> host
   switch (traffic.pattern) {
     case Pattern::pair:
       return {traffic.flow};
-    case Pattern::incast:
-      return incast(traffic);
+    case Pattern::incast: {
+      std::vector<Flow> flows = incast(traffic);
+      stagger(traffic, flows);
+      return flows;
+    }
     case Pattern::permutation:
       pairs.add_shifted(traffic.shift);
       break;
@@ -172,7 +187,9 @@ std::vector<Flow> flows_of(const Traffic& traffic, std::span<const BitRate> host
     case Pattern::replay:
       return traffic.replayed;
   }
-  return pairs.take();
+  std::vector<Flow> flows = pairs.take();
+  stagger(traffic, flows);
+  return flows;
 }
 
 std::optional<std::pair<NodeId, NodeId>> without_way(const Traffic& traffic,

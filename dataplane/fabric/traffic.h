@@ -33,6 +33,8 @@ struct Traffic {
   HostSet hosts;  // among whom; not of pair and replay
   Flow flow;      // what all have: start, message, window, bytes; a pair's ends, an incast's receiver
 
+  Duration stagger;  // the flows start spread evenly over so long; not of poisson and replay
+
   std::uint32_t senders = 0;  // incast: so many of `hosts` other than flow.to, the first ones
   std::uint32_t flows_per_sender = 1;
   std::uint32_t shift = 0;  // permutation

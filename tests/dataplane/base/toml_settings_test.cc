@@ -51,6 +51,17 @@ TEST(TomlSettings, ValuesAreTomlOrBareWords) {
   EXPECT_EQ(read({{"a.text", "\"7\""}}).value().text, "7");
 }
 
+// What has a form of its own is read from its text, be that a number: --set dcqcn.rp_threshold=5.
+TEST(TomlSettings, AnIntegerStandsForItsDigits) {
+  std::string seen;
+  const auto parse = [](std::string_view text) -> Parsed<std::string> { return std::string(text); };
+  const auto done = read_toml("[d]\n", "f.toml", {{"d.x", "5"}}, [&](TableReader& top) {
+    top.table("d", [&](TableReader& d) { d.optional_text("x", seen, parse); });
+  });
+  EXPECT_TRUE(done);
+  EXPECT_EQ(seen, "5");
+}
+
 TEST(TomlSettings, ElementsAreNumbered) {
   EXPECT_EQ(read({{"b.1.name", "other"}}).value().names, (std::vector<std::string>{"first", "other"}));
 }

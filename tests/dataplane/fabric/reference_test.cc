@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "dataplane/fabric/network.h"
+#include "dataplane/base/config_files.h"
+#include "dataplane/fabric/result.h"
 
 namespace rocetune::fabric {
 namespace {
@@ -127,6 +128,23 @@ TEST(FixedPoint, WindowedNotificationIsWhatTheEquationsSay) {
 TEST(FixedPoint, NotificationAtOnceHoldsMoreInTheQueue) {
   EXPECT_NEAR(mean_queue_kb(2, Mode::event), 25, 0.15 * 25);
   EXPECT_NEAR(mean_queue_kb(4, Mode::event), 55, 0.15 * 55);
+}
+
+// 320 hosts of HPCC's fat tree: every flow crosses six links and no queue stays long, so that what is
+// compared is the network itself.
+void expect_completion(const char* name, Fct theirs, double tolerance) {
+  const auto file = ConfigFiles().read(std::string("scenarios/reference/") + name + ".toml").value();
+  const RunResult r = run(scenario_from_toml(file.text, file.name).value());
+  ASSERT_TRUE(r.flows.fct_us);
+  EXPECT_EQ(r.flows.finished, r.flows.count);
+  EXPECT_EQ(r.drops, 0u);
+  EXPECT_NEAR(r.flows.fct_us->min / 1e3, theirs.min_ms, tolerance * theirs.min_ms);
+  EXPECT_NEAR(r.flows.fct_us->mean / 1e3, theirs.mean_ms, tolerance * theirs.mean_ms);
+  EXPECT_NEAR(r.flows.fct_us->max / 1e3, theirs.max_ms, tolerance * theirs.max_ms);
+}
+TEST(Hpcc, PermutationOf320Hosts) { expect_completion("perm320", {0.097, 0.160, 0.498}, 0.05); }
+TEST(Hpcc, IncastWithinAPermutationOf320Hosts) {
+  expect_completion("fatincast", {0.097, 0.526, 2.661}, 0.05);
 }
 
 }  // namespace
