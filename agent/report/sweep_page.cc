@@ -14,7 +14,6 @@ namespace {
 
 using html::count_text;
 using html::escaped;
-using html::number_text;
 using html::quantity_text;
 using html::Table;
 using html::Verdict;

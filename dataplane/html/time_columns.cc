@@ -8,6 +8,9 @@
 namespace rocetune::html {
 namespace {
 
+// Whatever the two are, columns can be counted.
+constexpr double kMostSteps = 1e15;
+
 double fold_of(const double* first, const double* last, Fold fold) {
   double sum = 0, largest = NAN;
   std::size_t known = 0;
@@ -27,7 +30,7 @@ double fold_of(const double* first, const double* last, Fold fold) {
 std::size_t steps_of(const TimeAxis& axis) {
   if (!(axis.step_s > 0 && axis.end_s > 0)) return 0;
   // A whole number of steps may come out of the division a little above it.
-  return static_cast<std::size_t>(std::ceil(axis.end_s / axis.step_s - 1e-6));
+  return static_cast<std::size_t>(std::min(std::ceil(axis.end_s / axis.step_s - 1e-6), kMostSteps));
 }
 
 std::size_t TimeAxis::steps_a_column() const {

@@ -33,7 +33,7 @@ std::string curves(const TimelineFacts& t, const html::TimeAxis& axis) {
   };
   std::string out;
   for (const Lane& l :
-       {Lane{"RoCE", "on the wire", html::kBitRate, Fold::mean, Hue::blue,
+       {Lane{"RoCE", "on the wire", html::kBitRate, Fold::largest, Hue::blue,
              as_doubles(t.bytes, t.bin_s > 0 ? 8 / t.bin_s : 0)},
         Lane{"sent again", "packets", html::kCount, Fold::sum, Hue::vermilion,
              as_doubles(t.retransmitted_packets)},

@@ -63,6 +63,14 @@ TEST(CurveLane, ManyStepsShareAColumn) {
   EXPECT_THAT(lanes(axis, ""), HasSubstr("<div class='lanes' data-n='341.667'>"));
 }
 
+// A capture whose few RoCE packets stand at the beginning of days.
+TEST(CurveLane, AnAxisMayBeFarLongerThanItsValues) {
+  const TimeAxis axis{.end_s = 1e30, .step_s = 1e-12};
+  const std::string lane = curve_lane(axis, lane_of({1, 5, 2}, Fold::largest));
+  EXPECT_EQ(markup_problem(lane), "");
+  EXPECT_THAT(lane, HasSubstr("<output>5</output>"));
+}
+
 TEST(CurveLane, SeveralCurvesHaveAKey) {
   CurveLane lane = lane_of({1, 2});
   lane.curves.push_back({.label = "<other>", .hue = Hue::orange, .values = {3}});
