@@ -135,8 +135,9 @@ Parsed<int64_t> parse_integer(std::string_view text, std::string_view suffix, st
 Parsed<int64_t> parse_in_unit(Unit unit, std::string_view text) {
   switch (unit) {
     case Unit::flag:
-      if (text == "true") return 1;
-      if (text == "false") return 0;
+      // 0 and 1 are what mlx5's debugfs files hold.
+      if (text == "true" || text == "1") return 1;
+      if (text == "false" || text == "0") return 0;
       return wrong(text, "true or false");
     case Unit::count:
       return parse_integer(text, "", "an integer");

@@ -89,7 +89,7 @@ TEST(ParameterTable, BadValuesNameWhatIsAllowedAndChangeNothing) {
   EXPECT_EQ(error("rp_time_reset", "1500ns"), "whole microseconds");
   EXPECT_EQ(error("rp_gd", "16"), "0 to 15");
   EXPECT_EQ(error("rp_dce_tcp_g", "1024/1024"), "0/1024 to 1023/1024");
-  EXPECT_EQ(error("rp_clamp_tgt_rate", "1"), "true or false");
+  EXPECT_EQ(error("rp_clamp_tgt_rate", "2"), "true or false");
   EXPECT_EQ(error("np_cnp_dscp", "64").empty(), false);
   EXPECT_EQ(error("rp_ai_rate", "0Mbps"), "1Mbps to 800Gbps");
   EXPECT_EQ(p, Parameters::mlx5());

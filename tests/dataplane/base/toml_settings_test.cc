@@ -60,6 +60,11 @@ TEST(TomlSettings, AnIntegerStandsForItsDigits) {
   });
   EXPECT_TRUE(done);
   EXPECT_EQ(seen, "5");
+  const auto flag = read_toml("[d]\nx = true\n", "f.toml", [&](TableReader& top) {
+    top.table("d", [&](TableReader& d) { d.optional_text("x", seen, parse); });
+  });
+  EXPECT_TRUE(flag);
+  EXPECT_EQ(seen, "true");
 }
 
 TEST(TomlSettings, ElementsAreNumbered) {

@@ -72,7 +72,7 @@ TEST(Scenario, ImpossibleValuesAreRefused) {
   };
   EXPECT_NE(with("senders = 2", "senders = 3").find("1 to 2"), std::string::npos);
   EXPECT_NE(with("bytes = \"200kB\"", "bytes = \"200kB\"\nto = 3").find("0 to 2"), std::string::npos);
-  EXPECT_NE(with("headroom = \"50kB\"", "headroom = \"2MB\"").find("reserves and headrooms of 3 ports"),
+  EXPECT_NE(with("headroom = \"50kB\"", "headroom = \"2MB\"").find("reserves and headrooms of a switch"),
             std::string::npos);
   EXPECT_NE(with("headroom = \"50kB\"", "kmin = \"9kB\"\nkmax = \"8kB\"").find("kmin (9000B) or more"),
             std::string::npos);
