@@ -85,6 +85,9 @@ def test_an_lacp_bond_waits_for_its_aggregate_and_is_taken_back():
   forget()
   with bond_over_the_first_two("mode 802.3ad lacp_rate fast", peer_is_a_bond=True) as (a, b):
     wait_until(lambda: "Number of ports: 2" in bonding(), "both members in the aggregate", timeout=60)
+    # The bond's speed follows a moment later; a plan is of the host as it is.
+    speed = pathlib.Path("/sys/class/net/bond0/speed")
+    wait_until(lambda: speed.read_text().strip() == "200000", "the speed of both members", timeout=60)
     before = state()
     apply(*BOND, *ALONE)
     expect_applied((a, b))

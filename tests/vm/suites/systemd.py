@@ -76,10 +76,12 @@ def test_the_boot_unit_brings_the_confirmed_state_back(boot):
   shutil.copy(lab.BUILD / "rocetune", INSTALLED)
   kept_unit, kept_state = lab.STATE_DIR / "unit", lab.STATE_DIR / "after.json"
   if boot == 1:
-    # Refused: nothing is changed, the unit included.
+    # Refused, as RDMA traffic runs: nothing is changed, the unit included.
+    lab.nic(0).set_rates(rx_vport_rdma_unicast_packets=50000, rx_vport_rdma_unicast_bytes=50000000)
     refused = run([INSTALLED, "apply", "--profile", PROFILE, *QUICK, *ALONE, "--persist"], timeout=300, check=False)
     expect_equal(refused.code, 2, f"exit code without consent: {refused.stdout}{refused.stderr}")
     expect(not BOOT_UNIT.exists(), "a unit although the plan was refused")
+    lab.nic(0).set_rates(rx_vport_rdma_unicast_packets=0, rx_vport_rdma_unicast_bytes=0)
     run([INSTALLED, "apply", "--profile", PROFILE, *QUICK, *ALLOW, *ALONE, "--persist"], timeout=300)
     kept_state.write_text(json.dumps(state()))
     # /etc does not last in the lab; the unit goes by the one folder that does.
