@@ -120,8 +120,11 @@ Requester::Gate Requester::gate(const QueuePair& pair, const SendSlot& slot, con
     if (!is_accepted && send.next != send.unacked) return Gate::closed;
   }
   if (turn.window()) {
+    // An acknowledgement that was asked for opens it again. If the window has shrunk below what was sent
+    // without asking, nobody would ever answer: one packet more asks.
+    const bool will_hear = send.asked_end > send.unacked;
     const std::int64_t outstanding = (send.next - send.unacked) << pair.mtu_shift;
-    if (outstanding > 0 && Bytes(outstanding + pair.mtu()) > *turn.window()) return Gate::closed;
+    if (will_hear && outstanding > 0 && Bytes(outstanding + pair.mtu()) > *turn.window()) return Gate::closed;
   }
   return Gate::open;
 }

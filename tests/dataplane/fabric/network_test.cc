@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "dataplane/base/config_files.h"
 #include "tests/dataplane/fabric/fabric_scenes.h"
 #include "tests/dataplane/fabric/golden_run.h"
 
@@ -117,6 +118,20 @@ TEST(Network, DcqcnMarksSlowsDownAndKeepsTheQueueShort) {
   EXPECT_GT(cnps, 10u);
   EXPECT_EQ(network.host(4).statistics().cnps_sent, cnps);
   EXPECT_GT(network.switch_at(0).counters(4).marked[3], 100u);
+}
+
+// A window that shrinks below what was sent without asking for an acknowledgement must not wait for a
+// timeout.
+TEST(Network, NothingIsSentAgainWhereNothingIsLost) {
+  const auto file = ConfigFiles().read("scenarios/dcqcn-off-and-on.toml").value();
+  for (const char* controller : {"swift", "dcqcn"}) {
+    const RunResult r = run(
+        scenario_from_toml(file.text, file.name, {{"hosts.controller", controller}, {"hosts.mtu", "4096"}})
+            .value());
+    EXPECT_EQ(r.drops, 0u) << controller;
+    EXPECT_EQ(r.flows.retransmitted_frames, 0u) << controller;
+    EXPECT_LT(r.flows.fct_us->max, 10'000) << controller;  // an ACK timeout is 67 ms
+  }
 }
 
 TEST(Network, TheSameSeedGivesTheSameHistory) {
