@@ -23,6 +23,20 @@ void mask_network(MutableBytes header, NetworkHeader network) {
   }
 }
 
+// What is set in the usual headers: IP without options, UDP, BTH.
+Crc32Mask mask_of(NetworkHeader network, std::size_t transport) {
+  Crc32Mask ones{};
+  mask_network(ones, network);
+  store16(ones, transport - 2, 0xFFFF);  // UDP checksum
+  store8(ones, transport + 4, 0xFF);
+  return ones;
+}
+constexpr std::size_t kUsualIpv4 = Ipv4Header::kSize + UdpHeader::kSize;
+constexpr std::size_t kUsualIpv6 = Ipv6Header::kSize + UdpHeader::kSize;
+static_assert(kUsualIpv6 + kBthSize <= kCrc32Mask);
+const Crc32Mask kIpv4Mask = mask_of(NetworkHeader::ipv4, kUsualIpv4);
+const Crc32Mask kIpv6Mask = mask_of(NetworkHeader::ipv6, kUsualIpv6);
+
 // Where the fields that vary from packet to packet stand, as zero bytes between them and the end of UDP.
 struct Contribution {
   std::array<std::uint32_t, 256> high;
@@ -42,19 +56,19 @@ const Contributions kContributions;
 }  // namespace
 
 std::uint32_t icrc_of(ConstBytes packet, NetworkHeader network, std::size_t transport) {
-  // The longest IPv4 header, UDP, BTH; behind them the rest of a short packet, so that it takes one pass.
-  constexpr std::size_t kMaxHeaders = 60 + 8 + kBthSize;
-  constexpr std::size_t kShort = 128;
-  std::array<std::byte, kMaxHeaders + kShort> masked;
+  if (network == NetworkHeader::ipv4 && transport == kUsualIpv4)
+    return ~crc32_extend_masked(kBehindOnes, packet, kIpv4Mask);
+  if (network == NetworkHeader::ipv6 && transport == kUsualIpv6)
+    return ~crc32_extend_masked(kBehindOnes, packet, kIpv6Mask);
+  constexpr std::size_t kMaxHeaders = 60 + 8 + kBthSize;  // the longest IPv4 header, UDP, BTH
+  std::array<std::byte, kMaxHeaders> masked;
   const std::size_t size = transport + kBthSize;
   ROCETUNE_ASSERT(size <= kMaxHeaders && size <= packet.size());
-  const bool is_short = packet.size() <= kShort;
-  std::memcpy(masked.data(), packet.data(), is_short ? packet.size() : size);
   const MutableBytes header(masked.data(), size);
+  std::memcpy(header.data(), packet.data(), size);
   mask_network(header, network);
   if (network != NetworkHeader::grh) store16(header, transport - 2, 0xFFFF);  // UDP checksum
   store8(header, transport + 4, 0xFF);
-  if (is_short) return ~crc32_extend(kBehindOnes, ConstBytes(masked).first(packet.size()));
   return ~crc32_extend(crc32_extend(kBehindOnes, header), packet.subspan(size));
 }
 

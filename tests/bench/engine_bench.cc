@@ -178,7 +178,7 @@ void BM_CopyAndCrc1MiB(benchmark::State& state) {
   std::vector<std::byte> from(kLength, std::byte{7}), to(kLength);
   std::uint32_t sum = 0;
   for (auto _ : state) {
-    for (std::size_t at = 0; at < kLength; at += mtu) {
+    for (std::size_t at = 0; at + mtu <= kLength; at += mtu) {
       std::memcpy(&to[at], &from[at], mtu);
       sum ^= wire::crc32_extend(wire::kCrc32Start, wire::ConstBytes(to).subspan(at, mtu));
     }

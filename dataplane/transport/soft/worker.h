@@ -92,11 +92,16 @@ class Worker final : public Driver {
     if (spare_count_ < kBurst) {
       spare_count_ += port_.reserve(std::span(spare_).subspan(spare_count_, kBurst - spare_count_));
     }
-    const std::size_t count = endpoint_.poll_transmit(now, std::span(frames_).first(spare_count_));
-    const std::span<port::TransmitBuffer> out = std::span(spare_).subspan(spare_count_ - count, count);
-    for (std::size_t i = 0; i < count; ++i) write_frame(frames_[i], memory_, out[i]);
-    spare_count_ -= count;
-    port_.transmit(now, out);
+    // Not the whole burst at once: the peer begins with the first frames while the others are written.
+    std::size_t count = 0;
+    do {
+      const std::size_t most = std::min(spare_count_, kFlush);
+      count = endpoint_.poll_transmit(now, std::span(frames_).first(most));
+      const std::span<port::TransmitBuffer> out = std::span(spare_).subspan(spare_count_ - count, count);
+      for (std::size_t i = 0; i < count; ++i) write_frame(frames_[i], memory_, out[i]);
+      spare_count_ -= count;
+      port_.transmit(now, out);
+    } while (count == kFlush && spare_count_ > 0);
   }
 
   Expected<> ask(const wire::IpAddress& address) override {
@@ -112,6 +117,7 @@ class Worker final : public Driver {
 
  private:
   static constexpr std::size_t kBurst = 32;
+  static constexpr std::size_t kFlush = 16;            // frames handed to the port together
   static constexpr std::uint32_t kShortestFrame = 60;  // IEEE 802.3, without frame check sequence
 
   void note_pause(Instant now) {

@@ -23,11 +23,14 @@ TEST(Crc32, IsTheRegisterBehindEightOnes) {
   EXPECT_EQ(crc32_extend(kCrc32Start, ones), 0xDEBB20E3U);
 }
 
-// Every length up to three wide blocks and every alignment: where folding, reduction and tail meet.
+// Every length up to a wide block behind the widest loop and every alignment: where folding, reduction and
+// tail meet.
 TEST(Crc32, AllMethodsAgreeOnEveryLengthAndAlignment) {
   std::mt19937_64 random(1);
   std::vector<std::byte> data(2'000);
   for (std::byte& b : data) b = static_cast<std::byte>(random());
+  Crc32Mask ones;
+  for (std::byte& b : ones) b = static_cast<std::byte>(random() & random());
   // A bit-by-bit reference of its own.
   const auto reference = [](std::uint32_t r, ConstBytes bytes) {
     for (const std::byte b : bytes) {
@@ -36,10 +39,14 @@ TEST(Crc32, AllMethodsAgreeOnEveryLengthAndAlignment) {
     }
     return r;
   };
-  for (std::size_t length = 0; length < 900; ++length) {
+  for (std::size_t length = 0; length < 1'300; ++length) {
     const ConstBytes piece = ConstBytes(data).subspan(length % 17, length);
     const auto state = static_cast<std::uint32_t>(random());
     const std::uint32_t expected = reference(state, piece);
+    std::vector<std::byte> set(piece.begin(), piece.end());
+    for (std::size_t i = 0; i < std::min(length, kCrc32Mask); ++i) set[i] |= ones[i];
+    const std::uint32_t expected_masked = reference(state, set);
+    ASSERT_EQ(crc32_extend_masked(state, piece, ones), expected_masked) << length;
     for (const Crc32Method& method : crc32_methods()) {
       if (!method.usable) continue;
       ASSERT_EQ(method.extend(state, piece), expected) << method.name << " " << length;
@@ -47,6 +54,9 @@ TEST(Crc32, AllMethodsAgreeOnEveryLengthAndAlignment) {
       ASSERT_EQ(method.copy(state, copied.data(), piece), expected) << method.name << " " << length;
       ASSERT_TRUE(std::equal(piece.begin(), piece.end(), copied.begin())) << method.name << " " << length;
       ASSERT_EQ(copied.back(), std::byte{0x77}) << method.name << " " << length;
+      if (length >= kCrc32Mask) {
+        ASSERT_EQ(method.masked(state, piece, ones), expected_masked) << method.name << " " << length;
+      }
     }
   }
 }
