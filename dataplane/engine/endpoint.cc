@@ -102,8 +102,8 @@ void Endpoint::on_frames(Instant now, std::span<const ReceivedFrame> frames) {
     }
     for (std::size_t i = 0; i < valid; ++i) on_frame(state, now, state.inbound[i]);
     frames = frames.subspan(batch.size());
+    state.placements.flush();
   }
-  state.placements.flush();
 }
 
 void Endpoint::on_timeout(Instant now) {

@@ -61,7 +61,8 @@ struct EndpointState {
   QueuePairList active;            // may have frames to send
   QueuePairList waiting_for_port;  // oldest request acknowledged, its memory still referred to
   PlacementBatch placements;
-  std::array<Inbound, 32> inbound;  // a burst being worked on
+  std::array<Inbound, 8>
+      inbound;  // part of a burst: what was summed stays in the nearest cache until it is placed
   Statistics statistics;
   std::uint64_t ticket = 0;    // frames handed out
   std::uint64_t released = 0;  // of these, no longer referring to memory

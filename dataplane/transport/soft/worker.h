@@ -92,16 +92,20 @@ class Worker final : public Driver {
     if (spare_count_ < kBurst) {
       spare_count_ += port_.reserve(std::span(spare_).subspan(spare_count_, kBurst - spare_count_));
     }
-    // Not the whole burst at once: the peer begins with the first frames while the others are written.
-    std::size_t count = 0;
+    const std::size_t count = endpoint_.poll_transmit(now, std::span(frames_).first(spare_count_));
+    // What is not one of many full bursts leaves in pieces: the peer begins with the first while the next is
+    // written.
+    const std::size_t piece = is_streaming_ ? kBurst : kPiece;
+    is_streaming_ = count == kBurst;
+    std::span<port::TransmitBuffer> out = std::span(spare_).subspan(spare_count_ - count, count);
+    spare_count_ -= count;
+    const engine::TransmitFrame* frame = frames_.data();
     do {
-      const std::size_t most = std::min(spare_count_, kFlush);
-      count = endpoint_.poll_transmit(now, std::span(frames_).first(most));
-      const std::span<port::TransmitBuffer> out = std::span(spare_).subspan(spare_count_ - count, count);
-      for (std::size_t i = 0; i < count; ++i) write_frame(frames_[i], memory_, out[i]);
-      spare_count_ -= count;
-      port_.transmit(now, out);
-    } while (count == kFlush && spare_count_ > 0);
+      const std::span<port::TransmitBuffer> next = out.first(std::min(out.size(), piece));
+      for (port::TransmitBuffer& buffer : next) write_frame(*frame++, memory_, buffer);
+      port_.transmit(now, next);
+      out = out.subspan(next.size());
+    } while (!out.empty());
   }
 
   Expected<> ask(const wire::IpAddress& address) override {
@@ -117,7 +121,7 @@ class Worker final : public Driver {
 
  private:
   static constexpr std::size_t kBurst = 32;
-  static constexpr std::size_t kFlush = 16;            // frames handed to the port together
+  static constexpr std::size_t kPiece = kBurst / 2;
   static constexpr std::uint32_t kShortestFrame = 60;  // IEEE 802.3, without frame check sequence
 
   void note_pause(Instant now) {
@@ -193,6 +197,7 @@ class Worker final : public Driver {
   std::array<engine::TransmitFrame, kBurst> frames_;
   std::array<port::TransmitBuffer, kBurst> spare_;  // lent by the port, not filled yet
   std::size_t spare_count_ = 0;
+  bool is_streaming_ = false;  // the last burst was full
   WorkerCounters counters_;
 };
 
