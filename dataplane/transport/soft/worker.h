@@ -93,9 +93,9 @@ class Worker final : public Driver {
       spare_count_ += port_.reserve(std::span(spare_).subspan(spare_count_, kBurst - spare_count_));
     }
     const std::size_t count = endpoint_.poll_transmit(now, std::span(frames_).first(spare_count_));
-    // What is not one of many full bursts leaves in pieces: the peer begins with the first while the next is
-    // written.
-    const std::size_t piece = is_streaming_ ? kBurst : kPiece;
+    // What is not one of many full bursts leaves in halves: the peer begins with the first while the second
+    // is written.
+    const std::size_t piece = is_streaming_ ? kBurst : std::max(kSmallestPiece, (count + 1) / 2);
     is_streaming_ = count == kBurst;
     std::span<port::TransmitBuffer> out = std::span(spare_).subspan(spare_count_ - count, count);
     spare_count_ -= count;
@@ -121,7 +121,7 @@ class Worker final : public Driver {
 
  private:
   static constexpr std::size_t kBurst = 32;
-  static constexpr std::size_t kPiece = kBurst / 2;
+  static constexpr std::size_t kSmallestPiece = 4;  // frames: what each hand-over to a port costs is shared
   static constexpr std::uint32_t kShortestFrame = 60;  // IEEE 802.3, without frame check sequence
 
   void note_pause(Instant now) {
