@@ -66,7 +66,7 @@ void HostNode::on_timer(Instant now, std::uint32_t what) {
       return transmit(now);
     case kEffect:
       gate_.on_message(now, PacketKind::pause, {.pause = effects_.front()});
-      effects_.pop_front();
+      effects_.pop();
       return transmit(now);
     case kStart:
       if ((which & 1) == 0) {
@@ -144,6 +144,7 @@ bool HostNode::fetch(Instant now) {
   if (held >= kMostHeld) return false;
   engine::TransmitFrame frame;
   if (endpoint_.poll_transmit(now, {&frame, 1}) == 0) return false;
+  if (frame.payload.length > 0) on_fetched(frame.payload);
   const PacketIndex index = packet_of(frame);
   held_[static_cast<std::size_t>(priority_of(packet(index).dscp).value())].push(packets(), index);
   return true;

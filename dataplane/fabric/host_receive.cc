@@ -36,7 +36,7 @@ void HostNode::on_link_frame(Instant now, PacketIndex index) {
     gate_.on_message(now, kind, message);
     return transmit(now);
   }
-  effects_.push_back(message.pause);
+  effects_.push(message.pause);
   set_timer(now + parameters_.pause_reaction, timer(kEffect));
 }
 

@@ -20,25 +20,15 @@ void IngressBuffer::add_port(BitRate rate) {
   }
 }
 
-std::optional<LinkFrame> IngressBuffer::tell(Instant now, std::uint16_t port, Priority p) {
+LinkFrame IngressBuffer::news(Instant now, std::uint16_t port, Priority p) {
   Port& at = ports_[port];
   if (parameters_.flow_control == FlowControl::credits) {
-    // A quarter of the buffer at a time: often enough that the peer never waits for a message, if the buffer
-    // is that much larger than what is in flight.
     const std::size_t lane = index_of(p);
-    if (at.freed[lane] - at.told[lane] < parameters_.lane_buffer.count() / 4) return std::nullopt;
     at.told[lane] = at.freed[lane];
-    return LinkFrame{.kind = PacketKind::credit,
-                     .message = {.lane = p, .limit = at.freed[lane] + parameters_.lane_buffer.count()}};
+    return {.kind = PacketKind::credit,
+            .message = {.lane = p, .limit = at.freed[lane] + parameters_.lane_buffer.count()}};
   }
-  std::optional<PfcMessage> message;
-  if (shared_.wants_xoff(pool(port, p))) {
-    message = at.pauser.on_buffer(now, p, true);
-  } else if (at.pauser.paused().contains(p) && shared_.allows_xon(pool(port, p))) {
-    message = at.pauser.on_buffer(now, p, false);
-  }
-  if (!message) return std::nullopt;
-  return LinkFrame{.message = {.pause = *message}};
+  return {.message = {.pause = *at.pauser.on_buffer(now, p, !at.pauser.paused().contains(p))}};
 }
 
 std::optional<LinkFrame> IngressBuffer::let_go(Instant now, std::uint16_t port, Priority p) {

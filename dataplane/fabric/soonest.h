@@ -16,29 +16,39 @@ class Soonest {
   void resize(std::size_t count) {
     ROCETUNE_ASSERT(count <= kMost);
     leaves_ = std::bit_ceil(std::max<std::size_t>(count, 1));
-    times_.assign(leaves_, Instant::never());
-    winners_.assign(2 * leaves_, 0);
-    for (std::size_t i = 0; i < leaves_; ++i) winners_[leaves_ + i] = static_cast<std::uint16_t>(i);
-    for (std::size_t node = leaves_ - 1; node > 0; --node) winners_[node] = winner_below(node);
+    matches_.resize(2 * leaves_);
+    for (std::size_t node = 2 * leaves_; node-- > 1;) {
+      matches_[node] = {kNever, node < leaves_ ? matches_[2 * node].index : node - leaves_};
+    }
   }
-  Instant operator[](std::size_t index) const { return times_[index]; }
+  Instant operator[](std::size_t index) const { return time_of(matches_[leaves_ + index]); }
   void set(std::size_t index, Instant at) {
-    times_[index] = at;
-    for (std::size_t node = (leaves_ + index) / 2; node > 0; node /= 2) winners_[node] = winner_below(node);
+    std::size_t node = leaves_ + index;
+    Match winner{static_cast<std::uint64_t>(at.since_origin().count()), index};
+    matches_[node] = winner;
+    for (; node > 1; node /= 2) {
+      // Whoever stands on the right has to be sooner, not only as soon.
+      const Match& other = matches_[node ^ 1];
+      if (other.time < winner.time + (node & 1)) winner = other;
+      matches_[node / 2] = winner;
+    }
   }
   // Of several at one time the one with the lowest index.
-  std::size_t index() const { return leaves_ == 1 ? 0 : winners_[1]; }
-  Instant time() const { return times_[index()]; }
+  std::size_t index() const { return matches_[1].index; }
+  Instant time() const { return time_of(matches_[1]); }
 
  private:
-  std::uint16_t winner_below(std::size_t node) const {
-    const std::uint16_t left = winners_[2 * node];
-    const std::uint16_t right = winners_[2 * node + 1];
-    return times_[right] < times_[left] ? right : left;
+  // Its winner. Times are not negative.
+  struct Match {
+    std::uint64_t time;
+    std::size_t index;
+  };
+  static constexpr std::uint64_t kNever = INT64_MAX;
+  static Instant time_of(const Match& match) {
+    return Instant(Duration(static_cast<std::int64_t>(match.time)));
   }
   std::size_t leaves_ = 1;
-  std::vector<Instant> times_{Instant::never()};
-  std::vector<std::uint16_t> winners_{0, 0};
+  std::vector<Match> matches_{{kNever, 0}, {kNever, 0}};  // match n is that of n's winners 2n and 2n + 1
 };
 
 }  // namespace rocetune::fabric

@@ -74,7 +74,7 @@ void SwitchNode::on_timer(Instant now, std::uint32_t what) {
     case kEffect: {
       Port& p = ports_[which];
       p.gate.on_message(now, PacketKind::pause, {.pause = p.effects.front()});
-      p.effects.pop_front();
+      p.effects.pop();
       return transmit(now, static_cast<std::uint16_t>(which));
     }
     case kRefresh: {
@@ -176,7 +176,7 @@ void SwitchNode::on_link_frame(Instant now, std::uint16_t port, PacketIndex inde
   for (const Priority priority : message.pause.enabled.members()) {
     if (frame.is_xoff(priority)) ++p.counters.pauses_received[index_of(priority)];
   }
-  p.effects.push_back(message.pause);
+  p.effects.push(message.pause);
   set_timer(now + parameters_->pause_reaction, timer(port, kEffect));
 }
 

@@ -104,7 +104,7 @@ class SwitchNode final : public Node {
     EtsScheduler scheduler;
     std::vector<dcqcn::CongestionPoint> points;  // by priority
     Bytes marks_from;                            // below it nothing is marked
-    std::deque<PfcMessage> effects;              // pause frames that have arrived and not taken effect
+    Fifo<PfcMessage> effects;                    // pause frames that have arrived and not taken effect
     StormWatchdog watchdog;
     std::array<std::uint64_t, Priority::kCount> looked_at{};  // packets that had left when it last looked
     // Ingress.
