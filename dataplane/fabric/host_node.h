@@ -147,17 +147,17 @@ class HostNode final : public Node {
   void on_link(Instant now, std::uint16_t) override { transmit(now); }
   void on_wake(Instant now, std::uint16_t) override { transmit(now); }
   void on_timer(Instant now, std::uint32_t what) override;
-  void on_arrival(Instant now, std::uint16_t port, PacketIndex packet) override;
+  void on_arrival(Instant now, std::uint16_t port, Packet& packet) override;
 
   // host_receive.cc: what arrives.
-  void on_link_frame(Instant now, PacketIndex index);
-  void receive(Instant now, PacketIndex index);
+  void on_link_frame(Instant now, Packet& packet);
+  void receive(Instant now, Packet& packet);
   void take_next(Instant now);
   void tell(Instant now, Priority p);
   void on_storm(Instant now);
   void send_link_frame(Instant now, const LinkFrame& frame);
   void refresh_in_time();
-  void deliver(Instant now, PacketIndex index);
+  void deliver(Instant now, Packet& packet);
   void echo_arrived(Instant now, const PacketBody& body);
 
   // host_traffic.cc: what is asked of the engine.
@@ -178,7 +178,7 @@ class HostNode final : public Node {
   void transmit(Instant now);
   // Frames that the engine has, as packets in their class.
   bool fetch(Instant now);
-  PacketIndex packet_of(const engine::TransmitFrame& frame);
+  Packet& packet_of(const engine::TransmitFrame& frame);
   std::uint32_t wire_bytes_of(const engine::TransmitFrame& frame) const;
   void wake_for_endpoint(Instant now);
   Priority priority_of(Dscp dscp) const {
