@@ -45,14 +45,11 @@ class SharedBuffer {
 
   Bytes held(Queue queue) const;
   Bytes shared_free() const { return shared_size_ - shared_used_; }
-  std::int64_t drops(Queue queue) const { return queues_[queue].drops; }
-  Bytes peak(Queue queue) const { return queues_[queue].peak; }
 
  private:
   struct State {
     IngressPoolProfile profile;
-    Bytes reserve_used, shared_used, headroom_used, peak;
-    std::int64_t drops = 0;
+    Bytes reserve_used, shared_used, headroom_used;
     Bytes held() const { return reserve_used + shared_used + headroom_used; }
   };
   Bytes threshold(const State& q) const {
@@ -69,22 +66,20 @@ class SharedBuffer {
 // What follows is here to be part of its caller's loop: every packet of every switch goes through it.
 inline SharedBuffer::Room SharedBuffer::admit(Queue queue, Bytes packet) {
   State& q = queues_[queue];
-  Room room = Room::dropped;
   if (q.reserve_used + packet <= q.profile.reserve) {
     q.reserve_used += packet;
-    room = Room::reserve;
-  } else if (q.headroom_used == Bytes(0) && q.shared_used < threshold(q) && packet <= shared_free()) {
+    return Room::reserve;
+  }
+  if (q.headroom_used == Bytes(0) && q.shared_used < threshold(q) && packet <= shared_free()) {
     q.shared_used += packet;
     shared_used_ += packet;
-    room = Room::shared;
-  } else if (q.headroom_used + packet <= q.profile.headroom) {
-    q.headroom_used += packet;
-    room = Room::headroom;
-  } else {
-    ++q.drops;
+    return Room::shared;
   }
-  q.peak = std::max(q.peak, q.held());
-  return room;
+  if (q.headroom_used + packet <= q.profile.headroom) {
+    q.headroom_used += packet;
+    return Room::headroom;
+  }
+  return Room::dropped;
 }
 
 inline void SharedBuffer::release(Queue queue, Bytes packet) {

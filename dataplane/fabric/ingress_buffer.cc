@@ -9,14 +9,15 @@ Bytes IngressBuffer::scaled(const IngressParameters& parameters, Bytes bytes, Bi
 }
 
 void IngressBuffer::add_port(BitRate rate) {
-  Port& port = ports_.emplace_back(rate, parameters_.pauser);
+  const auto port = static_cast<std::uint16_t>(ports_.size());
+  ports_.emplace_back(rate, parameters_.pauser);
   if (parameters_.flow_control == FlowControl::credits) return;
   IngressPoolProfile lossless_pool = parameters_.lossless_pool;
   lossless_pool.headroom = scaled(parameters_, lossless_pool.headroom, rate);
   for (int p = 0; p < Priority::kCount; ++p) {
     const bool is_lossless = parameters_.lossless.contains(Priority(p));
-    port.pools[static_cast<std::size_t>(p)] =
-        shared_.add_queue(is_lossless ? lossless_pool : parameters_.lossy_pool);
+    const auto queue = shared_.add_queue(is_lossless ? lossless_pool : parameters_.lossy_pool);
+    ROCETUNE_ASSERT(queue == pool(port, Priority(p)));
   }
 }
 

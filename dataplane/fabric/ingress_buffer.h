@@ -84,7 +84,6 @@ class IngressBuffer {
  private:
   struct Port {
     explicit Port(BitRate rate, const PauserParameters& p) : pauser(rate, p) {}
-    std::array<SharedBuffer::Queue, Priority::kCount> pools{};
     Pauser pauser;
     std::array<std::int64_t, Priority::kCount> freed{};  // credits: since the beginning
     std::array<std::int64_t, Priority::kCount> told{};   // of it, what the peer knows
@@ -102,7 +101,10 @@ class IngressBuffer {
     return !wants_xoff && shared_.allows_xon(pool(port, p));
   }
   LinkFrame news(Instant now, std::uint16_t port, Priority p);
-  SharedBuffer::Queue pool(std::uint16_t port, Priority p) const { return ports_[port].pools[index_of(p)]; }
+  // They were added port by port.
+  static SharedBuffer::Queue pool(std::uint16_t port, Priority p) {
+    return SharedBuffer::Queue{port} * Priority::kCount + index_of(p);
+  }
 
   const IngressParameters& parameters_;
   SharedBuffer shared_;
