@@ -14,63 +14,6 @@ SharedBuffer::Queue SharedBuffer::add_queue(const IngressPoolProfile& profile) {
   return queues_.size() - 1;
 }
 
-Bytes SharedBuffer::threshold(Queue queue) const {
-  const int exponent = queues_[queue].profile.alpha_exponent;
-  const std::int64_t free = shared_free().count();
-  return exponent >= 0 ? Bytes(free) * (std::int64_t{1} << exponent) : Bytes(free >> -exponent);
-}
-
-SharedBuffer::Room SharedBuffer::admit(Queue queue, Bytes packet) {
-  State& q = queues_[queue];
-  Room room = Room::dropped;
-  if (q.reserve_used + packet <= q.profile.reserve) {
-    q.reserve_used += packet;
-    room = Room::reserve;
-  } else if (q.headroom_used == Bytes(0) && q.shared_used < threshold(queue) && packet <= shared_free()) {
-    q.shared_used += packet;
-    shared_used_ += packet;
-    room = Room::shared;
-  } else if (q.headroom_used + packet <= q.profile.headroom) {
-    q.headroom_used += packet;
-    room = Room::headroom;
-  } else {
-    ++q.drops;
-  }
-  q.peak = std::max(q.peak, held(queue));
-  return room;
-}
-
-void SharedBuffer::release(Queue queue, Bytes packet) {
-  State& q = queues_[queue];
-  ROCETUNE_ASSERT(packet <= held(queue));
-  const auto take = [&packet](Bytes& from) {
-    const Bytes taken = std::min(from, packet);
-    from -= taken;
-    packet -= taken;
-    return taken;
-  };
-  take(q.headroom_used);
-  shared_used_ -= take(q.shared_used);
-  take(q.reserve_used);
-}
-
-bool SharedBuffer::wants_xoff(Queue queue) const {
-  const State& q = queues_[queue];
-  if (q.profile.headroom == Bytes(0)) return false;
-  return q.headroom_used > Bytes(0) || q.shared_used >= threshold(queue);
-}
-
-bool SharedBuffer::allows_xon(Queue queue) const {
-  const State& q = queues_[queue];
-  return q.headroom_used == Bytes(0) &&
-         (q.shared_used == Bytes(0) || q.shared_used + q.profile.resume_offset <= threshold(queue));
-}
-
-Bytes SharedBuffer::held(Queue queue) const {
-  const State& q = queues_[queue];
-  return q.reserve_used + q.shared_used + q.headroom_used;
-}
-
 Bytes LosslessThresholds::beyond_headroom() const {
   ROCETUNE_ASSERT(ports > 0 && priorities > 0);
   return buffer - flight * priorities * ports;

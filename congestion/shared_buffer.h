@@ -1,6 +1,7 @@
 // A switch's packet buffer: who gets in, what makes it pause, and the thresholds that keep it lossless.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -44,20 +45,72 @@ class SharedBuffer {
 
   Bytes held(Queue queue) const;
   Bytes shared_free() const { return shared_size_ - shared_used_; }
-  std::int64_t drops(Queue queue) const { return queues_[queue].drops; }
-  Bytes peak(Queue queue) const { return queues_[queue].peak; }
 
  private:
   struct State {
     IngressPoolProfile profile;
-    Bytes reserve_used, shared_used, headroom_used, peak;
-    std::int64_t drops = 0;
+    Bytes reserve_used, shared_used, headroom_used;
+    Bytes held() const { return reserve_used + shared_used + headroom_used; }
   };
+  Bytes threshold(const State& q) const {
+    const std::int64_t free = shared_free().count();
+    const int exponent = q.profile.alpha_exponent;
+    return exponent >= 0 ? Bytes(free) * (std::int64_t{1} << exponent) : Bytes(free >> -exponent);
+  }
   Bytes size_;
   Bytes shared_size_ = size_;
   Bytes shared_used_;
   std::vector<State> queues_;
 };
+
+// What follows is here to be part of its caller's loop: every packet of every switch goes through it.
+inline SharedBuffer::Room SharedBuffer::admit(Queue queue, Bytes packet) {
+  State& q = queues_[queue];
+  if (q.reserve_used + packet <= q.profile.reserve) {
+    q.reserve_used += packet;
+    return Room::reserve;
+  }
+  if (q.headroom_used == Bytes(0) && q.shared_used < threshold(q) && packet <= shared_free()) {
+    q.shared_used += packet;
+    shared_used_ += packet;
+    return Room::shared;
+  }
+  if (q.headroom_used + packet <= q.profile.headroom) {
+    q.headroom_used += packet;
+    return Room::headroom;
+  }
+  return Room::dropped;
+}
+
+inline void SharedBuffer::release(Queue queue, Bytes packet) {
+  State& q = queues_[queue];
+  ROCETUNE_ASSERT(packet <= q.held());
+  const auto take = [&packet](Bytes& from) {
+    const Bytes taken = std::min(from, packet);
+    from -= taken;
+    packet -= taken;
+    return taken;
+  };
+  take(q.headroom_used);
+  shared_used_ -= take(q.shared_used);
+  take(q.reserve_used);
+}
+
+inline Bytes SharedBuffer::threshold(Queue queue) const { return threshold(queues_[queue]); }
+
+inline bool SharedBuffer::wants_xoff(Queue queue) const {
+  const State& q = queues_[queue];
+  if (q.profile.headroom == Bytes(0)) return false;
+  return q.headroom_used > Bytes(0) || q.shared_used >= threshold(q);
+}
+
+inline bool SharedBuffer::allows_xon(Queue queue) const {
+  const State& q = queues_[queue];
+  return q.headroom_used == Bytes(0) &&
+         (q.shared_used == Bytes(0) || q.shared_used + q.profile.resume_offset <= threshold(q));
+}
+
+inline Bytes SharedBuffer::held(Queue queue) const { return queues_[queue].held(); }
 
 // Thresholds so that ECN acts before PFC and PFC before loss, for a switch of `ports` equal ports.
 // Source: DCQCN, SIGCOMM 2015, section 4 (Trident II: 12 MB, 32 × 40 Gb/s). All results round down.

@@ -89,8 +89,11 @@ Posted Requester::post(std::uint32_t row, const SendRequest& request) {
   slot.failure = CompletionStatus::flushed;
   send.posted_end = slot.end();
   if (send.oldest == kNoSlot) send.oldest = index;
-  if (send.cursor == kNoSlot) send.cursor = index;
-  state_->active.push(row);
+  // Behind something else that waits to be sent it changes nothing yet.
+  if (send.cursor == kNoSlot) {
+    send.cursor = index;
+    state_->active.push(row);
+  }
   return {};
 }
 

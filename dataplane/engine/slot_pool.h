@@ -1,11 +1,11 @@
 // Fixed slots that queues share. A queue is a chain of slots, so an empty one costs twelve bytes, and a slot
-// just freed, still in cache, is the next one taken.
+// just freed, still in cache, is the next one taken. Slots that were never needed cost no memory.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
 #include "congestion/units.h"
+#include "dataplane/engine/untouched_array.h"
 
 namespace rocetune::engine {
 
@@ -22,11 +22,8 @@ struct SlotQueue {
 template <class T>
 class SlotPool {
  public:
-  explicit SlotPool(std::uint32_t slots) : nodes_(std::make_unique<Node[]>(slots)) {
-    for (std::uint32_t i = 0; i < slots; ++i) nodes_[i].next = i + 1 < slots ? i + 1 : kNoSlot;
-    free_ = slots > 0 ? 0 : kNoSlot;
-  }
-  bool is_exhausted() const { return free_ == kNoSlot; }
+  explicit SlotPool(std::uint32_t slots) : nodes_(slots), slots_(slots) {}
+  bool is_exhausted() const { return free_ == kNoSlot && used_ == slots_; }
   T& operator[](std::uint32_t slot) { return nodes_[slot].value; }
   const T& operator[](std::uint32_t slot) const { return nodes_[slot].value; }
   // The slot behind `slot` in its queue.
@@ -34,9 +31,7 @@ class SlotPool {
 
   // A slot at the end of `queue`, its content as it was left. The pool must not be exhausted.
   std::uint32_t push(SlotQueue& queue) {
-    const std::uint32_t slot = free_;
-    ROCETUNE_ASSERT(slot != kNoSlot);
-    free_ = nodes_[slot].next;
+    const std::uint32_t slot = take();
     append(queue, slot);
     return slot;
   }
@@ -57,6 +52,16 @@ class SlotPool {
     T value;
     std::uint32_t next = kNoSlot;
   };
+  std::uint32_t take() {
+    if (free_ == kNoSlot) {
+      ROCETUNE_ASSERT(used_ < slots_);
+      nodes_[used_] = Node{};
+      return used_++;
+    }
+    const std::uint32_t slot = free_;
+    free_ = nodes_[slot].next;
+    return slot;
+  }
   void append(SlotQueue& queue, std::uint32_t slot) {
     nodes_[slot].next = kNoSlot;
     if (queue.is_empty()) {
@@ -76,8 +81,9 @@ class SlotPool {
     --queue.size;
     return slot;
   }
-  // An array without a size to look up: a slot's number comes from this pool alone.
-  std::unique_ptr<Node[]> nodes_;
+  UntouchedArray<Node> nodes_;
+  std::uint32_t slots_;
+  std::uint32_t used_ = 0;  // the slots before it have been in a queue
   std::uint32_t free_ = kNoSlot;
 };
 

@@ -10,18 +10,19 @@ std::byte SyntheticMemory::byte_of(std::uint64_t identity, std::uint64_t offset)
   return static_cast<std::byte>(splitmix64(state) >> (8 * (offset % 8)) & 0xFF);
 }
 
-std::uint64_t SyntheticMemory::identity_of(MemoryKey region) const {
+void SyntheticMemory::identify(MemoryKey region, std::uint64_t generation) {
   std::uint64_t state = owner_;
   state = splitmix64(state) ^ region.value();
-  state = splitmix64(state) ^ regions_[region.row()].generation;
-  return splitmix64(state);
+  state = splitmix64(state) ^ generation;
+  regions_[region.row()].generation = generation;
+  regions_[region.row()].identity = splitmix64(state);
 }
 
 SyntheticContent SyntheticMemory::content_of(const PayloadReference& reference) const {
-  return {identity_of(reference.region), reference.offset, reference.length};
+  return {regions_[reference.region.row()].identity, reference.offset, reference.length};
 }
 
-void SyntheticMemory::renew(MemoryKey region) { ++regions_[region.row()].generation; }
+void SyntheticMemory::renew(MemoryKey region) { identify(region, regions_[region.row()].generation + 1); }
 
 void SyntheticMemory::expect(MemoryKey region, std::uint64_t offset, const SyntheticContent& source) {
   regions_[region.row()].expected_offset = offset;
@@ -30,6 +31,7 @@ void SyntheticMemory::expect(MemoryKey region, std::uint64_t offset, const Synth
 
 void SyntheticMemory::on_region(MemoryKey region, std::uint64_t, std::uint64_t) {
   regions_[region.row()] = {};
+  identify(region, 0);
 }
 
 void SyntheticMemory::place(std::span<const Placement> placements) {
@@ -66,7 +68,7 @@ std::uint64_t SyntheticMemory::apply(const PayloadReference& where, const Atomic
 }
 
 void SyntheticMemory::read(const PayloadReference& reference, wire::MutableBytes out) const {
-  const std::uint64_t identity = identity_of(reference.region);
+  const std::uint64_t identity = regions_[reference.region.row()].identity;
   for (std::uint32_t i = 0; i < reference.length; ++i) out[i] = byte_of(identity, reference.offset + i);
 }
 

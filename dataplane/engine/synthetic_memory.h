@@ -42,11 +42,12 @@ class SyntheticMemory final : public PayloadAccess {
  private:
   struct Region {
     std::uint64_t generation = 0;
+    std::uint64_t identity = 0;  // of its content now
     std::uint64_t word = 0;
     std::uint64_t expected_offset = 0;
     SyntheticContent expected;
   };
-  std::uint64_t identity_of(MemoryKey region) const;
+  void identify(MemoryKey region, std::uint64_t generation);
 
   std::vector<Region> regions_;
   std::uint64_t owner_;

@@ -66,7 +66,7 @@ void HostNode::on_timer(Instant now, std::uint32_t what) {
       return transmit(now);
     case kEffect:
       gate_.on_message(now, PacketKind::pause, {.pause = effects_.front()});
-      effects_.pop_front();
+      effects_.pop();
       return transmit(now);
     case kStart:
       if ((which & 1) == 0) {
@@ -107,10 +107,9 @@ std::uint32_t HostNode::wire_bytes_of(const engine::TransmitFrame& frame) const 
   return std::max(static_cast<std::uint32_t>(frame.size()), kShortestFrame) + kAroundFrame;
 }
 
-PacketIndex HostNode::packet_of(const engine::TransmitFrame& frame) {
-  const PacketIndex index = packets().take();
-  Packet& packet = this->packet(index);
-  PacketBody& body = packets().body(index);
+Packet& HostNode::packet_of(const engine::TransmitFrame& frame) {
+  Packet& packet = packets().take();
+  PacketBody& body = packets().body(packet);
   body.header = frame.header;
   body.header_size = frame.header_size;
   body.has_payload = frame.payload.length > 0;
@@ -124,7 +123,7 @@ PacketIndex HostNode::packet_of(const engine::TransmitFrame& frame) {
   packet.destination = id_of(wire::load32(body.header, kIp + 16));
   packet.flow_hash = hash_of(body.header);
   packet.wire_bytes = wire_bytes_of(frame);
-  if (!is_acknowledgement(body)) return index;
+  if (!is_acknowledgement(body)) return packet;
   if (parameters_.ack_dscp) {
     packet.dscp = *parameters_.ack_dscp;
     packet.ecn = Ecn::not_ect;
@@ -135,7 +134,7 @@ PacketIndex HostNode::packet_of(const engine::TransmitFrame& frame) {
       packet.ce_echo = std::exchange(echo.ce_seen, false);
     }
   }
-  return index;
+  return packet;
 }
 
 bool HostNode::fetch(Instant now) {
@@ -144,8 +143,9 @@ bool HostNode::fetch(Instant now) {
   if (held >= kMostHeld) return false;
   engine::TransmitFrame frame;
   if (endpoint_.poll_transmit(now, {&frame, 1}) == 0) return false;
-  const PacketIndex index = packet_of(frame);
-  held_[static_cast<std::size_t>(priority_of(packet(index).dscp).value())].push(packets(), index);
+  if (frame.payload.length > 0) on_fetched(frame.payload);
+  Packet& packet = packet_of(frame);
+  held_[index_of(priority_of(packet.dscp))].push(packets(), packet);
   return true;
 }
 

@@ -127,7 +127,8 @@ class HostNode final : public Node {
     engine::MemoryKey local;
     engine::MemoryKey remote;
     std::uint64_t posted_bytes = 0;
-    std::deque<JobMessage> waiting;  // released, and not posted for lack of room
+    std::uint64_t fetched_bytes = 0;  // up to here it has left the engine, once at least
+    Fifo<JobMessage> waiting;         // released, and not posted for lack of room
   };
   struct Part {
     Part(const Job& job, Rank rank) : progress(job, rank) {}
@@ -146,24 +147,26 @@ class HostNode final : public Node {
   void on_link(Instant now, std::uint16_t) override { transmit(now); }
   void on_wake(Instant now, std::uint16_t) override { transmit(now); }
   void on_timer(Instant now, std::uint32_t what) override;
-  void on_arrival(Instant now, std::uint16_t port, PacketIndex packet) override;
+  void on_arrival(Instant now, std::uint16_t port, Packet& packet) override;
 
   // host_receive.cc: what arrives.
-  void on_link_frame(Instant now, PacketIndex index);
-  void receive(Instant now, PacketIndex index);
+  void on_link_frame(Instant now, Packet& packet);
+  void receive(Instant now, Packet& packet);
   void take_next(Instant now);
   void tell(Instant now, Priority p);
   void on_storm(Instant now);
   void send_link_frame(Instant now, const LinkFrame& frame);
   void refresh_in_time();
-  void deliver(Instant now, PacketIndex index);
+  void deliver(Instant now, Packet& packet);
   void echo_arrived(Instant now, const PacketBody& body);
 
   // host_traffic.cc: what is asked of the engine.
   std::uint32_t add_channel(const Channel& channel);
-  bool post(Channel& channel, std::uint64_t bytes, std::optional<std::uint32_t> immediate);
-  void post(Sending& sending);
-  void post_waiting(Channel& channel);
+  bool post(std::uint32_t channel, std::uint64_t bytes, std::optional<std::uint32_t> immediate);
+  void post(const Sending& sending);
+  void post_waiting(std::uint32_t channel);
+  // The engine has handed out this part of a channel's data.
+  void on_fetched(const engine::PayloadReference& payload);
   void take_completions(Instant now);
   void on_completion(Instant now, const engine::Completion& completion);
   void begin_step(Instant now, std::uint32_t part);
@@ -175,7 +178,7 @@ class HostNode final : public Node {
   void transmit(Instant now);
   // Frames that the engine has, as packets in their class.
   bool fetch(Instant now);
-  PacketIndex packet_of(const engine::TransmitFrame& frame);
+  Packet& packet_of(const engine::TransmitFrame& frame);
   std::uint32_t wire_bytes_of(const engine::TransmitFrame& frame) const;
   void wake_for_endpoint(Instant now);
   Priority priority_of(Dscp dscp) const {
@@ -188,9 +191,8 @@ class HostNode final : public Node {
   std::vector<Sending> sendings_;
   std::deque<Part> parts_;
   std::vector<Channel> channels_;
-  std::unordered_map<std::uint32_t, std::uint32_t>
-      channel_of_;                    // by number of the queue pair; only looked up
-  std::vector<JobMessage> released_;  // between two calls empty
+  std::vector<std::uint32_t> channel_of_;  // by row of the region that it sends from
+  std::vector<JobMessage> released_;       // between two calls empty
   std::uint64_t completed_bytes_ = 0;
   std::uint64_t failures_ = 0;
   std::vector<Echo> echoes_;
@@ -201,7 +203,7 @@ class HostNode final : public Node {
   Instant free_at_;
   Instant endpoint_wake_ = Instant::never();
   LinkGate gate_;
-  std::deque<PfcMessage> effects_;  // pause frames that have arrived and not taken effect
+  Fifo<PfcMessage> effects_;  // pause frames that have arrived and not taken effect
 
   // From the link.
   BitRate receive_rate_;

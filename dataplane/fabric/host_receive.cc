@@ -20,41 +20,41 @@ void remark(wire::MutableBytes header, std::uint8_t tos) {
 
 }  // namespace
 
-void HostNode::on_arrival(Instant now, std::uint16_t, PacketIndex index) {
-  mutable_digest().add(now, packet(index).wire_bytes);
-  if (packet(index).kind != PacketKind::roce) return on_link_frame(now, index);
-  receive(now, index);
+void HostNode::on_arrival(Instant now, std::uint16_t, Packet& packet) {
+  mutable_digest().add(now, packet.wire_bytes);
+  if (packet.kind != PacketKind::roce) return on_link_frame(now, packet);
+  receive(now, packet);
   take_completions(now);
   transmit(now);
 }
 
-void HostNode::on_link_frame(Instant now, PacketIndex index) {
-  const PacketKind kind = packet(index).kind;
-  const LinkMessage message = packets().body(index).link;
-  packets().give_back(index);
+void HostNode::on_link_frame(Instant now, Packet& packet) {
+  const PacketKind kind = packet.kind;
+  const LinkMessage message = packets().body(packet).link;
+  packets().give_back(packet);
   if (kind == PacketKind::credit) {
     gate_.on_message(now, kind, message);
     return transmit(now);
   }
-  effects_.push_back(message.pause);
+  effects_.push(message.pause);
   set_timer(now + parameters_.pause_reaction, timer(kEffect));
 }
 
-void HostNode::receive(Instant now, PacketIndex index) {
-  const Priority p = priority_of(packet(index).dscp);
+void HostNode::receive(Instant now, Packet& packet) {
+  const Priority p = priority_of(packet.dscp);
   const bool is_slow = receive_rate_ > BitRate(0) || !taken_.is_empty();
   if (!is_slow) {
     if (parameters_.receiver.buffer.flow_control == FlowControl::credits) {
-      ingress_.release(0, p, packet(index).wire_bytes);
+      ingress_.release(0, p, packet.wire_bytes);
       tell(now, p);
     }
-    return deliver(now, index);
+    return deliver(now, packet);
   }
-  if (!ingress_.admit(0, p, packet(index).wire_bytes)) {
+  if (!ingress_.admit(0, p, packet.wire_bytes)) {
     ++receive_drops_;
-    return packets().give_back(index);
+    return packets().give_back(packet);
   }
-  taken_.push(packets(), index);
+  taken_.push(packets(), packet);
   if (!is_taking_) {
     is_taking_ = true;
     take_next(now);
@@ -68,15 +68,15 @@ void HostNode::take_next(Instant now) {
     is_taking_ = false;
     return;
   }
-  const PacketIndex index = taken_.pop(packets());
-  const Priority p = priority_of(packet(index).dscp);
-  const std::uint32_t bytes = packet(index).wire_bytes;
+  Packet& packet = taken_.pop(packets());
+  const Priority p = priority_of(packet.dscp);
+  const std::uint32_t bytes = packet.wire_bytes;
   const Duration span =
       receive_rate_ > BitRate(0) ? transmission_time(Bytes(bytes), receive_rate_) : Duration(0);
   set_timer(now + span, timer(kTake));
   ingress_.release(0, p, bytes);
   tell(now, p);
-  deliver(now, index);
+  deliver(now, packet);
   take_completions(now);
 }
 
@@ -129,18 +129,16 @@ void HostNode::refresh_in_time() {
 
 void HostNode::send_link_frame(Instant now, const LinkFrame& frame) {
   if (!is_up(0)) return;
-  const PacketIndex index = packets().take();
-  Packet& packet = this->packet(index);
+  Packet& packet = packets().take();
   packet.kind = frame.kind;
   packet.wire_bytes = frame.wire_bytes();
-  packets().body(index).link = frame.message;
-  control_.push(packets(), index);
+  packets().body(packet).link = frame.message;
+  control_.push(packets(), packet);
   transmit(now);
 }
 
-void HostNode::deliver(Instant now, PacketIndex index) {
-  const Packet& packet = this->packet(index);
-  PacketBody& body = packets().body(index);
+void HostNode::deliver(Instant now, Packet& packet) {
+  PacketBody& body = packets().body(packet);
   Ecn ecn = packet.ecn;
   if (parameters_.echoes_ce) {
     if (packet.ce_echo) echo_arrived(now, body);
@@ -157,7 +155,7 @@ void HostNode::deliver(Instant now, PacketIndex index) {
   frame.bytes = header.first(body.header_size + (body.has_payload ? 0 : wire::kIcrcSize));
   if (body.has_payload) frame.content = &body.content;
   endpoint_.on_frames(now, {&frame, 1});
-  packets().give_back(index);
+  packets().give_back(packet);
 }
 
 // An ACK that reports a mark is a CNP to the queue pair that it is for.

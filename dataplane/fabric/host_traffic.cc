@@ -7,6 +7,18 @@ namespace rocetune::fabric {
 namespace {
 
 constexpr std::uint64_t kBase = 0x10000;  // what requests call the first byte of a region
+// Messages of a flow that are posted before their turn: with one behind the one that is being sent the engine
+// is never idle between two, and a request takes memory only while its data are on their way.
+constexpr std::uint64_t kMessagesAhead = 2;
+
+// What comes back with a completion: whose it is, and how long the message was.
+constexpr int kLengthBits = 32;
+static_assert(engine::kLongestMessage < std::uint64_t{1} << kLengthBits);
+std::uint64_t work_id_of(std::uint32_t owner, std::uint64_t bytes) {
+  return std::uint64_t{owner} << kLengthBits | bytes;
+}
+std::uint32_t owner_of(std::uint64_t work_id) { return static_cast<std::uint32_t>(work_id >> kLengthBits); }
+std::uint32_t bytes_of(std::uint64_t work_id) { return static_cast<std::uint32_t>(work_id); }
 
 // Regions begin with nothing: one without a byte cannot be registered.
 std::uint64_t region_length(std::uint64_t bytes) { return std::max<std::uint64_t>(bytes, 1); }
@@ -15,7 +27,9 @@ std::uint64_t region_length(std::uint64_t bytes) { return std::max<std::uint64_t
 
 std::uint32_t HostNode::add_channel(const Channel& channel) {
   const auto index = static_cast<std::uint32_t>(channels_.size());
-  channel_of_.emplace(channel.qpn.value(), index);
+  const std::uint32_t row = channel.local.row();
+  if (row >= channel_of_.size()) channel_of_.resize(row + 1);
+  channel_of_[row] = index;
   channels_.push_back(channel);
   return index;
 }
@@ -109,16 +123,18 @@ void HostNode::join(const Member& a, const Member& b, std::uint32_t number) {
     to.host.echoes_.push_back({other.qpn, end.qpn, from.host.id()});
     // As many as the peer may send before it hears of one: none ever finds no receive request.
     for (std::uint32_t i = 0; i < window; ++i)
-      ROCETUNE_ASSERT(from.host.endpoint_.post_receive(end.qpn, {}).has_value());
+      ROCETUNE_ASSERT(
+          from.host.endpoint_.post_receive(end.qpn, {.work_id = work_id_of(from.part, 0)}).has_value());
   };
   add(a, here, b, there);
   add(b, there, a, here);
 }
 
-bool HostNode::post(Channel& channel, std::uint64_t bytes, std::optional<std::uint32_t> immediate) {
+bool HostNode::post(std::uint32_t which, std::uint64_t bytes, std::optional<std::uint32_t> immediate) {
+  Channel& channel = channels_[which];
   const std::uint64_t at = kBase + channel.posted_bytes;
   const auto length = static_cast<std::uint32_t>(bytes);
-  const auto posted = endpoint_.post_send(channel.qpn, {.work_id = bytes,
+  const auto posted = endpoint_.post_send(channel.qpn, {.work_id = work_id_of(which, bytes),
                                                         .kind = engine::SendKind::write,
                                                         .has_immediate = immediate.has_value(),
                                                         .immediate = immediate.value_or(0),
@@ -130,19 +146,29 @@ bool HostNode::post(Channel& channel, std::uint64_t bytes, std::optional<std::ui
   return true;
 }
 
-void HostNode::post(Sending& sending) {
-  Channel& channel = channels_[sending.channel];
-  while (channel.posted_bytes < sending.flow.bytes) {
-    const std::uint64_t rest = sending.flow.bytes - channel.posted_bytes;
-    if (!post(channel, std::min<std::uint64_t>(rest, sending.flow.message), std::nullopt)) return;
+void HostNode::post(const Sending& sending) {
+  const Channel& channel = channels_[sending.channel];
+  const Flow& flow = sending.flow;
+  const std::uint64_t until =
+      std::min(flow.bytes, channel.fetched_bytes + kMessagesAhead * std::uint64_t{flow.message});
+  while (channel.posted_bytes < until) {
+    const std::uint64_t rest = flow.bytes - channel.posted_bytes;
+    if (!post(sending.channel, std::min<std::uint64_t>(rest, flow.message), std::nullopt)) return;
   }
 }
 
-void HostNode::post_waiting(Channel& channel) {
-  while (!channel.waiting.empty()) {
-    const JobMessage& message = channel.waiting.front();
-    if (!post(channel, message.bytes, message.immediate)) return;
-    channel.waiting.pop_front();
+void HostNode::on_fetched(const engine::PayloadReference& payload) {
+  Channel& channel = channels_[channel_of_[payload.region.row()]];
+  channel.fetched_bytes = std::max(channel.fetched_bytes, payload.offset + payload.length);
+  if (!channel.is_of_job) post(sendings_[channel.owner]);
+}
+
+void HostNode::post_waiting(std::uint32_t which) {
+  Fifo<JobMessage>& waiting = channels_[which].waiting;
+  while (!waiting.is_empty()) {
+    const JobMessage& message = waiting.front();
+    if (!post(which, message.bytes, message.immediate)) return;
+    waiting.pop();
   }
 }
 
@@ -152,25 +178,27 @@ void HostNode::take_completions(Instant now) {
 }
 
 void HostNode::on_completion(Instant now, const engine::Completion& completion) {
-  Channel& channel = channels_[channel_of_.at(completion.qpn.value())];
   if (completion.status != engine::CompletionStatus::success) {
     ++failures_;
     return;
   }
+  const std::uint32_t owner = owner_of(completion.work_id);
   if (completion.kind == engine::CompletionKind::receive_immediate) {
-    ROCETUNE_ASSERT(endpoint_.post_receive(completion.qpn, {}).has_value());
-    parts_[channel.owner].progress.on_received(completion.immediate, released_);
-    send_messages(channel.owner);
-    return finish_steps(now, channel.owner);
+    ROCETUNE_ASSERT(endpoint_.post_receive(completion.qpn, {.work_id = completion.work_id}).has_value());
+    parts_[owner].progress.on_received(completion.immediate, released_);
+    send_messages(owner);
+    return finish_steps(now, owner);
   }
-  completed_bytes_ += completion.work_id;
+  const std::uint32_t bytes = bytes_of(completion.work_id);
+  const Channel& channel = channels_[owner];
+  completed_bytes_ += bytes;
   if (channel.is_of_job) {
     parts_[channel.owner].progress.on_acknowledged();
-    post_waiting(channel);
+    post_waiting(owner);
     return finish_steps(now, channel.owner);
   }
   Sending& sending = sendings_[channel.owner];
-  sending.outcome.completed_bytes += completion.work_id;
+  sending.outcome.completed_bytes += bytes;
   if (sending.outcome.completed_bytes == sending.flow.bytes) {
     sending.outcome.finished = now;
     note_finished();
@@ -197,8 +225,8 @@ void HostNode::start_step(Instant now, std::uint32_t part) {
 // Hands what the part has released to its channels.
 void HostNode::send_messages(std::uint32_t part) {
   for (const JobMessage& message : released_) {
-    Channel& channel = channels_[parts_[part].channel_of.at(message.to)];
-    channel.waiting.push_back(message);
+    const std::uint32_t channel = parts_[part].channel_of.at(message.to);
+    channels_[channel].waiting.push(message);
     post_waiting(channel);
   }
   released_.clear();

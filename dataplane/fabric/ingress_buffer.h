@@ -61,7 +61,10 @@ class IngressBuffer {
     }
   }
   // Room has changed: what the peer has to be told, if anything.
-  std::optional<LinkFrame> tell(Instant now, std::uint16_t port, Priority p);
+  std::optional<LinkFrame> tell(Instant now, std::uint16_t port, Priority p) {
+    if (!has_news(port, p)) return std::nullopt;
+    return news(now, port, p);
+  }
   // Refreshes of pauses that go on.
   std::optional<LinkFrame> on_timer(Instant now, std::uint16_t port);
   Instant next_timer(std::uint16_t port) const { return ports_[port].pauser.next_timer(); }
@@ -81,12 +84,27 @@ class IngressBuffer {
  private:
   struct Port {
     explicit Port(BitRate rate, const PauserParameters& p) : pauser(rate, p) {}
-    std::array<SharedBuffer::Queue, Priority::kCount> pools{};
     Pauser pauser;
     std::array<std::int64_t, Priority::kCount> freed{};  // credits: since the beginning
     std::array<std::int64_t, Priority::kCount> told{};   // of it, what the peer knows
   };
-  SharedBuffer::Queue pool(std::uint16_t port, Priority p) const { return ports_[port].pools[index_of(p)]; }
+  // What most packets ask, and nearly always in vain.
+  bool has_news(std::uint16_t port, Priority p) const {
+    const Port& at = ports_[port];
+    if (parameters_.flow_control == FlowControl::credits) {
+      // A quarter of the buffer at a time: often enough that the peer never waits for a message, if the
+      // buffer is that much larger than what is in flight.
+      return at.freed[index_of(p)] - at.told[index_of(p)] >= parameters_.lane_buffer.count() / 4;
+    }
+    const bool wants_xoff = shared_.wants_xoff(pool(port, p));
+    if (!at.pauser.paused().contains(p)) return wants_xoff;
+    return !wants_xoff && shared_.allows_xon(pool(port, p));
+  }
+  LinkFrame news(Instant now, std::uint16_t port, Priority p);
+  // They were added port by port.
+  static SharedBuffer::Queue pool(std::uint16_t port, Priority p) {
+    return SharedBuffer::Queue{port} * Priority::kCount + index_of(p);
+  }
 
   const IngressParameters& parameters_;
   SharedBuffer shared_;

@@ -47,13 +47,13 @@ void Node::change_link(Instant now, const Planned& planned) {
   on_link(now, planned.port);
 }
 
-Instant Node::send(Instant now, std::uint16_t port, PacketIndex index) {
+Instant Node::send(Instant now, std::uint16_t port, const Packet& packet) {
   const Out& out = outs_[port];
-  const std::uint32_t bytes = packet(index).wire_bytes;
+  const std::uint32_t bytes = packet.wire_bytes;
   const Duration span =
       out.ps_per_byte > 0 ? Duration(out.ps_per_byte * bytes) : transmission_time(Bytes(bytes), out.rate);
   const Instant end = now + span;
-  if (out.pipe->send(lane_.turn, end, index)) {
+  if (out.pipe->send(lane_.turn, end, packet.index)) {
     lane_.sent[lane_.turn][out.peer_lane].push_back(out.pipe);
     lane_.first_arrival = std::min(lane_.first_arrival, end + out.pipe->delay());
   }
@@ -66,13 +66,13 @@ void Node::start() {
   on_start();
 }
 
-void Node::arrive(Instant now, std::uint16_t port, PacketIndex index) {
+void Node::arrive(Instant now, std::uint16_t port, Packet& packet) {
   if (is_lossy_ && (!outs_[port].is_up || random_.happens(losses_[port]))) {
     ++lost_frames_;
-    digest_.add(now, std::uint64_t{port} << 32 | 1U << 31 | packet(index).wire_bytes);
-    return packets().give_back(index);
+    digest_.add(now, std::uint64_t{port} << 32 | 1U << 31 | packet.wire_bytes);
+    return packets().give_back(packet);
   }
-  on_arrival(now, port, index);
+  on_arrival(now, port, packet);
 }
 
 void Node::run(Instant end) {
@@ -99,10 +99,10 @@ void Node::run(Instant end) {
       continue;
     }
     Pipe& in = *ins_[first - ports];
-    const PacketIndex index = in.take();
+    Packet& packet = packets()[in.take()];
     if (in.next_packet() != kNoPacket) packets().prefetch(in.next_packet());
     due_.set(first, in.next());
-    arrive(now, static_cast<std::uint16_t>(first - ports), index);
+    arrive(now, static_cast<std::uint16_t>(first - ports), packet);
   }
 }
 

@@ -72,7 +72,7 @@ class Node {
   virtual void on_wake(Instant now, std::uint16_t port) = 0;
   // Something set by set_timer() is due: `what` as given there.
   virtual void on_timer(Instant now, std::uint32_t what) = 0;
-  virtual void on_arrival(Instant now, std::uint16_t port, PacketIndex packet) = 0;
+  virtual void on_arrival(Instant now, std::uint16_t port, Packet& packet) = 0;
   virtual void on_port(std::uint16_t port, BitRate rate) = 0;  // one was added
   virtual void on_start() {}                                   // there are no more
   virtual void on_link(Instant now, std::uint16_t port) = 0;   // its state or rate is another one now
@@ -82,10 +82,9 @@ class Node {
   // One moment a port; a later call replaces it, never() takes it back.
   void wake_port(std::uint16_t port, Instant at) { due_.set(port, at); }
   // Puts a packet on the link of `port` from `now` on. Returns when its last bit has left.
-  Instant send(Instant now, std::uint16_t port, PacketIndex packet);
+  Instant send(Instant now, std::uint16_t port, const Packet& packet);
   bool is_up(std::uint16_t port) const { return outs_[port].is_up; }
   Random& random() { return random_; }
-  Packet& packet(PacketIndex index) { return lane_.packets[index]; }
   const Packet& packet(PacketIndex index) const { return lane_.packets[index]; }
   PacketPool& packets() { return lane_.packets; }
   void note_finished() { ++lane_.finished; }
@@ -115,7 +114,7 @@ class Node {
   static Out out_of(Pipe& pipe, std::size_t peer_lane, BitRate rate);
   Instant next_timer() const { return timers_.empty() ? Instant::never() : timers_.top().at; }
   void change_link(Instant now, const Planned& planned);
-  void arrive(Instant now, std::uint16_t port, PacketIndex index);
+  void arrive(Instant now, std::uint16_t port, Packet& packet);
 
   NodeId id_;
   Lane& lane_;

@@ -29,10 +29,11 @@ struct LinkMessage {
   std::int64_t limit = 0;  // so many bytes may have been sent since the beginning
 };
 
-// What every hop looks at.
-struct Packet {
-  std::uint32_t wire_bytes = 0;  // what it takes of a link, framing included
-  std::uint32_t flow_hash = 0;   // of addresses, protocol and UDP ports
+// What every hop looks at: half a cache line.
+struct alignas(32) Packet {
+  PacketIndex index = kNoPacket;  // its own
+  std::uint32_t wire_bytes = 0;   // what it takes of a link, framing included
+  std::uint32_t flow_hash = 0;    // of addresses, protocol and UDP ports
   NodeId destination = 0;
   PacketIndex next = kNoPacket;    // in the queue it stands in
   std::uint16_t ingress_port = 0;  // of the switch it is in
@@ -43,6 +44,7 @@ struct Packet {
   std::uint8_t hops = 0;  // switches passed: what is taken off the TTL
   bool ce_echo = false;   // ACK: its sender saw a CE mark since the last one (HPCC's semantics)
 };
+static_assert(sizeof(Packet) == 32);
 
 // What only its ends look at.
 struct PacketBody {
@@ -63,19 +65,23 @@ class PacketPages {
     std::array<Packet, kPage> heads;
     std::array<PacketBody, kPage> bodies;
   };
-  PacketPages() : pages_(kMost) {}
-  Page& operator[](PacketIndex index) { return *pages_[index >> kPageBits]; }
+  PacketPages() : pages_(std::make_unique<std::unique_ptr<Page>[]>(kMost)) {}
+  Packet& operator[](PacketIndex index) { return page(index).heads[index % kPage]; }
+  PacketBody& body(PacketIndex index) { return page(index).bodies[index % kPage]; }
   // The first packet of a new page. Several lanes at once may ask.
   PacketIndex add() {
-    const std::size_t page = count_++;
-    ROCETUNE_ASSERT(page < kMost);
-    pages_[page] = std::make_unique<Page>();
-    return static_cast<PacketIndex>(page << kPageBits);
+    const std::size_t number = count_++;
+    ROCETUNE_ASSERT(number < kMost);
+    pages_[number] = std::make_unique<Page>();
+    const auto first = static_cast<PacketIndex>(number << kPageBits);
+    for (PacketIndex i = 0; i < kPage; ++i) pages_[number]->heads[i].index = first + i;
+    return first;
   }
 
  private:
   static constexpr std::size_t kMost = std::size_t{1} << 16;  // 64 million packets under way
-  std::vector<std::unique_ptr<Page>> pages_;
+  Page& page(PacketIndex index) { return *pages_[index >> kPageBits]; }
+  std::unique_ptr<std::unique_ptr<Page>[]> pages_;
   std::atomic<std::size_t> count_ = 0;
 };
 
@@ -83,27 +89,24 @@ class PacketPages {
 class PacketPool {
  public:
   explicit PacketPool(PacketPages& pages) : pages_(pages) {}
-  PacketIndex take() {
+  Packet& take() {
     if (free_ == kNoPacket) grow();
-    const PacketIndex index = free_;
-    free_ = (*this)[index].next;
-    return index;
+    Packet& packet = pages_[free_];
+    free_ = packet.next;
+    return packet;
   }
-  void give_back(PacketIndex index) {
-    (*this)[index].next = free_;
-    free_ = index;
+  void give_back(Packet& packet) {
+    packet.next = free_;
+    free_ = packet.index;
   }
-  Packet& operator[](PacketIndex index) { return pages_[index].heads[index & (PacketPages::kPage - 1)]; }
-  PacketBody& body(PacketIndex index) { return pages_[index].bodies[index & (PacketPages::kPage - 1)]; }
-  void prefetch(PacketIndex index) { __builtin_prefetch(&(*this)[index], 1); }
+  Packet& operator[](PacketIndex index) { return pages_[index]; }
+  PacketBody& body(const Packet& packet) { return pages_.body(packet.index); }
+  void prefetch(PacketIndex index) { __builtin_prefetch(&pages_[index], 1); }
 
  private:
   void grow() {
     const PacketIndex first = pages_.add();
-    for (PacketIndex i = PacketPages::kPage; i-- > 0;) {
-      (*this)[first + i].next = free_;
-      free_ = first + i;
-    }
+    for (PacketIndex i = PacketPages::kPage; i-- > 0;) give_back(pages_[first + i]);
   }
   PacketPages& pages_;
   PacketIndex free_ = kNoPacket;
@@ -117,19 +120,20 @@ struct PacketQueue {
   std::int64_t bytes = 0;
 
   bool is_empty() const { return head == kNoPacket; }
-  void push(PacketPool& pool, PacketIndex index) {
-    pool[index].next = kNoPacket;
-    (is_empty() ? head : pool[tail].next) = index;
-    tail = index;
+  void push(PacketPool& pool, Packet& packet) {
+    packet.next = kNoPacket;
+    (is_empty() ? head : pool[tail].next) = packet.index;
+    tail = packet.index;
     ++packets;
-    bytes += pool[index].wire_bytes;
+    bytes += packet.wire_bytes;
   }
-  PacketIndex pop(PacketPool& pool) {
-    const PacketIndex index = head;
-    head = pool[index].next;
+  // The first one; there must be one.
+  Packet& pop(PacketPool& pool) {
+    Packet& packet = pool[head];
+    head = packet.next;
     --packets;
-    bytes -= pool[index].wire_bytes;
-    return index;
+    bytes -= packet.wire_bytes;
+    return packet;
   }
 };
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <array>
-#include <deque>
 #include <vector>
 
+#include "dataplane/fabric/fifo.h"
 #include "dataplane/fabric/packet.h"
 
 namespace rocetune::fabric {
@@ -35,15 +35,12 @@ class Pipe {
   }
 
   // By the receiver, when a window begins: what was sent in the one before.
-  void open(unsigned turn_before) {
-    for (const Arrival& arrival : sent_[turn_before]) waiting_.push_back(arrival);
-    sent_[turn_before].clear();
-  }
-  Instant next() const { return waiting_.empty() ? Instant::never() : waiting_.front().time; }
-  PacketIndex next_packet() const { return waiting_.empty() ? kNoPacket : waiting_.front().packet; }
+  void open(unsigned turn_before) { waiting_.append(sent_[turn_before]); }
+  Instant next() const { return waiting_.is_empty() ? Instant::never() : waiting_.front().time; }
+  PacketIndex next_packet() const { return waiting_.is_empty() ? kNoPacket : waiting_.front().packet; }
   PacketIndex take() {
     const PacketIndex packet = waiting_.front().packet;
-    waiting_.pop_front();
+    waiting_.pop();
     return packet;
   }
 
@@ -53,7 +50,7 @@ class Pipe {
   NodeId receiver_;
   std::uint16_t port_;
   std::array<std::vector<Arrival>, 2> sent_;
-  std::deque<Arrival> waiting_;
+  Fifo<Arrival> waiting_;
 };
 
 }  // namespace rocetune::fabric

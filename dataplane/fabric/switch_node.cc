@@ -10,8 +10,9 @@ DscpMap dscp_map(std::span<const std::pair<Dscp, Priority>> entries) {
   return map;
 }
 
-SwitchNode::Port::Port(BitRate speed, const SwitchParameters& parameters)
-    : gate(speed, parameters.ingress.flow_control, parameters.ingress.lane_buffer),
+SwitchNode::Port::Port(std::uint16_t own_number, BitRate speed, const SwitchParameters& parameters)
+    : number(own_number),
+      gate(speed, parameters.ingress.flow_control, parameters.ingress.lane_buffer),
       scheduler(parameters.ets) {
   dcqcn::CongestionPointParameters point = parameters.congestion_point;
   point.curve.minimum = IngressBuffer::scaled(parameters.ingress, point.curve.minimum, speed);
@@ -32,10 +33,14 @@ SwitchNode::SwitchNode(NodeId id, Lane& lane, const SwitchParameters& parameters
 }
 
 void SwitchNode::on_port(std::uint16_t port, BitRate rate) {
-  Port& added = ports_.emplace_back(rate, *parameters_);
+  Port& added = ports_.emplace_back(port, rate, *parameters_);
   const auto own = parameters_->priority_of_port.find(port);
-  added.priority_of = own == parameters_->priority_of_port.end() ? &parameters_->priority_of : &own->second;
+  added.map = own == parameters_->priority_of_port.end() ? &parameters_->priority_of : &own->second;
   ingress_.add_port(rate);
+}
+
+void SwitchNode::on_start() {
+  for (Port& port : ports_) port.queued_from.resize(ports_.size());
 }
 
 void SwitchNode::plan_change(Instant at, const SwitchParameters* parameters, const RoutingTable* routes) {
@@ -49,18 +54,17 @@ void SwitchNode::on_change(const Change& change) {
   parameters_ = change.parameters;
   for (std::uint16_t port = 0; port < ports_.size(); ++port) {
     const auto own = parameters_->priority_of_port.find(port);
-    ports_[port].priority_of =
-        own == parameters_->priority_of_port.end() ? &parameters_->priority_of : &own->second;
+    ports_[port].map = own == parameters_->priority_of_port.end() ? &parameters_->priority_of : &own->second;
   }
 }
 
-void SwitchNode::on_link(Instant now, std::uint16_t port) {
+void SwitchNode::on_link(Instant now, std::uint16_t which) {
   ports_down_ = 0;
-  for (std::uint16_t i = 0; i < ports_.size(); ++i) ports_down_ += is_up(i) ? 0 : 1;
-  if (is_up(port)) return transmit(now, port);
-  Port& p = ports_[port];
-  for (int i = 0; i < Priority::kCount; ++i) p.counters.link_drops += flush(now, port, Priority(i));
-  while (!p.control.is_empty()) packets().give_back(p.control.pop(packets()));
+  for (const Port& port : ports_) ports_down_ += is_up(port.number) ? 0 : 1;
+  Port& port = ports_[which];
+  if (is_up(which)) return transmit(now, port);
+  for (int i = 0; i < Priority::kCount; ++i) port.counters.link_drops += flush(now, port, Priority(i));
+  while (!port.control.is_empty()) packets().give_back(port.control.pop(packets()));
 }
 
 void SwitchNode::change_length(Instant now, Port& port, std::int64_t bytes) {
@@ -74,16 +78,15 @@ void SwitchNode::on_timer(Instant now, std::uint32_t what) {
     case kEffect: {
       Port& p = ports_[which];
       p.gate.on_message(now, PacketKind::pause, {.pause = p.effects.front()});
-      p.effects.pop_front();
-      return transmit(now, static_cast<std::uint16_t>(which));
+      p.effects.pop();
+      return transmit(now, p);
     }
     case kRefresh: {
-      const auto port = static_cast<std::uint16_t>(which);
-      Port& p = ports_[port];
+      Port& p = ports_[which];
       if (p.refresh != now) return;
       p.refresh = Instant::never();
-      if (const auto frame = ingress_.on_timer(now, port)) send_link_frame(now, port, *frame);
-      return refresh_in_time(port);
+      if (const auto frame = ingress_.on_timer(now, p.number)) send_link_frame(now, p, *frame);
+      return refresh_in_time(p);
     }
     case kChange:
       return on_change(changes_[which]);
@@ -94,109 +97,111 @@ void SwitchNode::on_timer(Instant now, std::uint32_t what) {
 
 void SwitchNode::look_for_storms(Instant now) {
   const WatchdogParameters& watchdog = *parameters_->watchdog;
-  for (std::uint16_t port = 0; port < ports_.size(); ++port) {
-    Port& p = ports_[port];
+  for (Port& p : ports_) {
     for (const Priority priority : parameters_->ingress.lossless.members()) {
       const std::uint64_t left = p.counters.packets[index_of(priority)];
-      const bool is_stuck = this->is_stuck(now, port, priority) && left == p.looked_at[index_of(priority)];
+      const bool is_stuck =
+          this->is_stuck(now, p.number, priority) && left == p.looked_at[index_of(priority)];
       p.looked_at[index_of(priority)] = left;
       const auto change =
           p.watchdog.on_look(now, priority, is_stuck, p.gate.is_held(now, priority), watchdog);
       if (change != StormWatchdog::Change::began) continue;
       if (watchdog.action == WatchdogParameters::Action::drop) {
-        p.counters.watchdog_drops += flush(now, port, priority);
+        p.counters.watchdog_drops += flush(now, p, priority);
       } else {
-        transmit(now, port);
+        transmit(now, p);
       }
     }
   }
   set_timer(now + watchdog.interval(), timer(0, kWatchdog));
 }
 
-std::optional<std::uint16_t> SwitchNode::way_of(Instant now, const Packet& packet) {
+SwitchNode::Port* SwitchNode::way_of(Instant now, const Packet& packet) {
   std::span<const std::uint16_t> ways = routes_->ports_to(packet.destination);
   if (ports_down_ > 0) {
     live_ways_.clear();
     std::ranges::copy_if(ways, std::back_inserter(live_ways_), [&](std::uint16_t way) { return is_up(way); });
     if (!live_ways_.empty()) ways = live_ways_;
   }
-  if (ways.empty()) return std::nullopt;
-  if (ways.size() == 1) return ways[0];
-  return paths_.choose(now, packet, ways, random(), [&](std::uint16_t port) { return ports_[port].queued; });
+  if (ways.empty()) return nullptr;
+  if (ways.size() == 1) return &ports_[ways[0]];
+  const auto queued = [&](std::uint16_t port) { return ports_[port].queued; };
+  return &ports_[paths_.choose(now, packet, ways, random(), queued)];
 }
 
-void SwitchNode::on_arrival(Instant now, std::uint16_t port, PacketIndex index) {
-  Packet& packet = this->packet(index);
+void SwitchNode::on_arrival(Instant now, std::uint16_t port, Packet& packet) {
   mutable_digest().add(now, std::uint64_t{port} << 32 | packet.wire_bytes);
-  if (packet.kind != PacketKind::roce) return on_link_frame(now, port, index);
   Port& in = ports_[port];
-  const Priority priority = (*in.priority_of)[static_cast<std::size_t>(packet.dscp.value())];
-  const auto egress = way_of(now, packet);
-  if (!egress) {
+  if (packet.kind != PacketKind::roce) return on_link_frame(now, in, packet);
+  const Priority priority = in.priority_of(packet.dscp);
+  Port* const out = way_of(now, packet);
+  if (out == nullptr) {
     ++unroutable_;
-    return packets().give_back(index);
+    return packets().give_back(packet);
   }
-  Port& out = ports_[*egress];
-  if (ports_down_ > 0 && !is_up(*egress)) {
-    ++out.counters.link_drops;
-    return packets().give_back(index);
+  if (ports_down_ > 0 && !is_up(out->number)) {
+    ++out->counters.link_drops;
+    return packets().give_back(packet);
   }
-  if (out.watchdog.in_storm(priority) && parameters_->watchdog->action == WatchdogParameters::Action::drop) {
-    ++out.counters.watchdog_drops;
-    return packets().give_back(index);
+  if (out->watchdog.in_storm(priority) && parameters_->watchdog->action == WatchdogParameters::Action::drop) {
+    ++out->counters.watchdog_drops;
+    return packets().give_back(packet);
   }
   if (!ingress_.admit(port, priority, packet.wire_bytes)) {
     ++in.counters.drops[index_of(priority)];
     if (parameters_->ingress.lossless.contains(priority)) ++lossless_drops_;
-    return packets().give_back(index);
+    return packets().give_back(packet);
   }
-  crossing_[port * ports_.size() + *egress] += static_cast<std::int32_t>(packet.wire_bytes);
-  packet.ingress_port = port;
+  enqueue(now, in, *out, priority, packet);
+  if (parameters_->ingress.lossless.contains(priority)) tell(now, port, priority);
+  transmit(now, *out);
+}
+
+void SwitchNode::enqueue(Instant now, Port& in, Port& out, Priority priority, Packet& packet) {
+  out.queued_from[in.number] += static_cast<std::int32_t>(packet.wire_bytes);
+  packet.ingress_port = in.number;
   packet.ingress_priority = static_cast<std::uint8_t>(priority.value());
   ++packet.hops;
   PacketQueue& queue = out.queues[index_of(priority)];
   if (marks_at_ == MarkAt::enqueue) mark(out, priority, queue.bytes, packet);
-  queue.push(packets(), index);
+  queue.push(packets(), packet);
   out.waiting = static_cast<std::uint8_t>(out.waiting | 1U << priority.value());
   change_length(now, out, packet.wire_bytes);
-  if (parameters_->ingress.lossless.contains(priority)) tell(now, port, priority);
-  transmit(now, *egress);
 }
 
-void SwitchNode::on_link_frame(Instant now, std::uint16_t port, PacketIndex index) {
-  Port& p = ports_[port];
-  const LinkMessage message = packets().body(index).link;
-  const PacketKind kind = packet(index).kind;
-  packets().give_back(index);
+void SwitchNode::on_link_frame(Instant now, Port& port, Packet& packet) {
+  const LinkMessage message = packets().body(packet).link;
+  const PacketKind kind = packet.kind;
+  packets().give_back(packet);
   if (kind == PacketKind::credit) {
-    p.gate.on_message(now, kind, message);
+    port.gate.on_message(now, kind, message);
     return transmit(now, port);
   }
   const LinkFrame frame{.message = message};
   for (const Priority priority : message.pause.enabled.members()) {
-    if (frame.is_xoff(priority)) ++p.counters.pauses_received[index_of(priority)];
+    if (frame.is_xoff(priority)) ++port.counters.pauses_received[index_of(priority)];
   }
-  p.effects.push_back(message.pause);
-  set_timer(now + parameters_->pause_reaction, timer(port, kEffect));
+  port.effects.push(message.pause);
+  set_timer(now + parameters_->pause_reaction, timer(port.number, kEffect));
 }
 
-void SwitchNode::transmit(Instant now, std::uint16_t port) {
-  Port& p = ports_[port];
-  if (p.waiting == 0 && p.control.is_empty()) return;
-  if (p.free_at > now) return wake_port(port, p.free_at);
-  if (ports_down_ > 0 && !is_up(port)) return;
-  if (!p.control.is_empty()) {
-    p.free_at = send(now, port, p.control.pop(packets()));
-  } else if (const auto priority = choose(p, now)) {
+void SwitchNode::transmit(Instant now, Port& port) {
+  if (port.waiting == 0 && port.control.is_empty()) return;
+  if (port.free_at > now) return wake_port(port.number, port.free_at);
+  if (ports_down_ > 0 && !is_up(port.number)) return;
+  if (!port.control.is_empty()) {
+    Packet& packet = port.control.pop(packets());
+    port.free_at = send(now, port.number, packet);
+  } else if (const auto priority = choose(port, now)) {
     leave(now, port, *priority);
   } else {
     Instant soonest = Instant::never();
     for (int i = 0; i < Priority::kCount; ++i) {
-      if ((p.waiting >> i & 1) != 0) soonest = std::min(soonest, p.gate.on_blocked(now, Priority(i)));
+      if ((port.waiting >> i & 1) != 0) soonest = std::min(soonest, port.gate.on_blocked(now, Priority(i)));
     }
-    return wake_port(port, soonest);
+    return wake_port(port.number, soonest);
   }
-  if (p.waiting != 0 || !p.control.is_empty()) wake_port(port, p.free_at);
+  if (port.waiting != 0 || !port.control.is_empty()) wake_port(port.number, port.free_at);
 }
 
 std::optional<Priority> SwitchNode::choose(Port& port, Instant now) {
@@ -220,39 +225,36 @@ std::optional<Priority> SwitchNode::choose(Port& port, Instant now) {
   return Priority(chosen->value());
 }
 
-PacketIndex SwitchNode::take_first(Instant now, std::uint16_t port, Priority priority) {
-  Port& out = ports_[port];
-  PacketQueue& queue = out.queues[index_of(priority)];
-  const PacketIndex index = queue.pop(packets());
-  if (queue.is_empty()) out.waiting = static_cast<std::uint8_t>(out.waiting & ~(1U << priority.value()));
-  const Packet& packet = this->packet(index);
-  change_length(now, out, -std::int64_t{packet.wire_bytes});
-  crossing_[packet.ingress_port * ports_.size() + port] -= static_cast<std::int32_t>(packet.wire_bytes);
+Packet& SwitchNode::take_first(Instant now, Port& port, Priority priority) {
+  PacketQueue& queue = port.queues[index_of(priority)];
+  Packet& packet = queue.pop(packets());
+  if (queue.is_empty()) port.waiting = static_cast<std::uint8_t>(port.waiting & ~(1U << priority.value()));
+  change_length(now, port, -std::int64_t{packet.wire_bytes});
+  port.queued_from[packet.ingress_port] -= static_cast<std::int32_t>(packet.wire_bytes);
   ingress_.release(packet.ingress_port, Priority(packet.ingress_priority), packet.wire_bytes);
-  return index;
+  return packet;
 }
 
-void SwitchNode::leave(Instant now, std::uint16_t port, Priority priority) {
-  Port& out = ports_[port];
-  const std::int64_t length = out.queues[index_of(priority)].bytes;
-  const PacketIndex index = take_first(now, port, priority);
-  Packet& packet = this->packet(index);
+void SwitchNode::leave(Instant now, Port& port, Priority priority) {
+  const std::int64_t length = port.queues[index_of(priority)].bytes;
+  Packet& packet = take_first(now, port, priority);
+  // From here on it belongs to the peer's end of the link.
   const std::uint16_t ingress = packet.ingress_port;
   const Priority ingress_priority(packet.ingress_priority);
-  if (marks_at_ == MarkAt::dequeue) mark(out, priority, length, packet);
-  out.gate.on_sent(priority, packet.wire_bytes);
-  ++out.counters.packets[index_of(priority)];
-  out.free_at = send(now, port, index);
+  if (marks_at_ == MarkAt::dequeue) mark(port, priority, length, packet);
+  port.gate.on_sent(priority, packet.wire_bytes);
+  ++port.counters.packets[index_of(priority)];
+  port.free_at = send(now, port.number, packet);
   if (ingress_.is_lossless(ingress_priority)) tell(now, ingress, ingress_priority);
 }
 
-std::uint64_t SwitchNode::flush(Instant now, std::uint16_t port, Priority priority) {
+std::uint64_t SwitchNode::flush(Instant now, Port& port, Priority priority) {
   std::uint64_t count = 0;
-  while (!ports_[port].queues[index_of(priority)].is_empty()) {
-    const PacketIndex index = take_first(now, port, priority);
-    const std::uint16_t ingress = packet(index).ingress_port;
-    const Priority ingress_priority(packet(index).ingress_priority);
-    packets().give_back(index);
+  while (!port.queues[index_of(priority)].is_empty()) {
+    Packet& packet = take_first(now, port, priority);
+    const std::uint16_t ingress = packet.ingress_port;
+    const Priority ingress_priority(packet.ingress_priority);
+    packets().give_back(packet);
     if (ingress_.is_lossless(ingress_priority)) tell(now, ingress, ingress_priority);
     ++count;
   }
@@ -271,42 +273,38 @@ void SwitchNode::mark(Port& out, Priority priority, std::int64_t bytes, Packet& 
   ++out.counters.marked[index_of(priority)];
 }
 
-void SwitchNode::tell(Instant now, std::uint16_t port, Priority priority) {
-  const auto frame = ingress_.tell(now, port, priority);
+void SwitchNode::tell(Instant now, std::uint16_t ingress, Priority priority) {
+  const auto frame = ingress_.tell(now, ingress, priority);
   if (!frame) return;
-  if (frame->is_xoff(priority)) note_reason(now, port, priority);
-  send_link_frame(now, port, *frame);
-  refresh_in_time(port);
+  if (frame->is_xoff(priority)) note_reason(now, ingress, priority);
+  send_link_frame(now, ports_[ingress], *frame);
+  refresh_in_time(ports_[ingress]);
 }
 
 void SwitchNode::note_reason(Instant now, std::uint16_t ingress, Priority priority) {
-  const auto first = crossing_.begin() + static_cast<std::ptrdiff_t>(ingress * ports_.size());
-  const auto most = std::max_element(first, first + static_cast<std::ptrdiff_t>(ports_.size()));
-  const auto egress = static_cast<std::uint16_t>(most - first);
-  XoffCount& count = xoff_reasons_[{ingress, static_cast<std::uint8_t>(priority.value()), egress}];
+  const auto most =
+      std::ranges::max_element(ports_, {}, [&](const Port& p) { return p.queued_from[ingress]; });
+  XoffCount& count = xoff_reasons_[{ingress, static_cast<std::uint8_t>(priority.value()), most->number}];
   ++count.xoffs;
-  if (ports_[egress].gate.is_held(now, priority)) ++count.held;
+  if (most->gate.is_held(now, priority)) ++count.held;
 }
 
-void SwitchNode::refresh_in_time(std::uint16_t port) {
-  Port& p = ports_[port];
-  if (ingress_.next_timer(port) >= p.refresh) return;
-  p.refresh = ingress_.next_timer(port);
-  set_timer(p.refresh, timer(port, kRefresh));
+void SwitchNode::refresh_in_time(Port& port) {
+  if (ingress_.next_timer(port.number) >= port.refresh) return;
+  port.refresh = ingress_.next_timer(port.number);
+  set_timer(port.refresh, timer(port.number, kRefresh));
 }
 
-void SwitchNode::send_link_frame(Instant now, std::uint16_t port, const LinkFrame& frame) {
-  Port& p = ports_[port];
-  if (!is_up(port)) return;
-  const PacketIndex index = packets().take();
-  Packet& packet = this->packet(index);
+void SwitchNode::send_link_frame(Instant now, Port& port, const LinkFrame& frame) {
+  if (!is_up(port.number)) return;
+  Packet& packet = packets().take();
   packet.kind = frame.kind;
   packet.wire_bytes = frame.wire_bytes();
-  packets().body(index).link = frame.message;
+  packets().body(packet).link = frame.message;
   for (const Priority priority : frame.message.pause.enabled.members()) {
-    if (frame.is_xoff(priority)) ++p.counters.pauses_sent[index_of(priority)];
+    if (frame.is_xoff(priority)) ++port.counters.pauses_sent[index_of(priority)];
   }
-  p.control.push(packets(), index);
+  port.control.push(packets(), packet);
   transmit(now, port);
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <deque>
 #include <map>
 #include <numeric>
 
@@ -92,23 +91,26 @@ class SwitchNode final : public Node {
 
  private:
   struct Port {
-    Port(BitRate speed, const SwitchParameters& parameters);
+    Port(std::uint16_t number, BitRate speed, const SwitchParameters& parameters);
+    std::uint16_t number;
     // Egress.
     std::array<PacketQueue, Priority::kCount> queues;
     PacketQueue control;
     std::uint8_t waiting = 0;  // bit p: queues[p] is not empty
     Instant free_at;
-    std::int64_t queued = 0;  // bytes in all queues
+    std::int64_t queued = 0;                // bytes in all queues
+    std::vector<std::int32_t> queued_from;  // of them, by ingress
     QueueWatch* watch = nullptr;
     LinkGate gate;
     EtsScheduler scheduler;
     std::vector<dcqcn::CongestionPoint> points;  // by priority
     Bytes marks_from;                            // below it nothing is marked
-    std::deque<PfcMessage> effects;              // pause frames that have arrived and not taken effect
+    Fifo<PfcMessage> effects;                    // pause frames that have arrived and not taken effect
     StormWatchdog watchdog;
     std::array<std::uint64_t, Priority::kCount> looked_at{};  // packets that had left when it last looked
     // Ingress.
-    const DscpMap* priority_of = nullptr;
+    const DscpMap* map = nullptr;
+    Priority priority_of(Dscp dscp) const { return (*map)[static_cast<std::size_t>(dscp.value())]; }
     Instant refresh = Instant::never();  // a timer is set for then
     SwitchPortCounters counters;
   };
@@ -123,30 +125,32 @@ class SwitchNode final : public Node {
   }
 
   void on_port(std::uint16_t port, BitRate rate) override;
-  void on_start() override { crossing_.assign(ports_.size() * ports_.size(), 0); }
+  void on_start() override;
   void on_link(Instant now, std::uint16_t port) override;
-  void on_wake(Instant now, std::uint16_t port) override { transmit(now, port); }
+  void on_wake(Instant now, std::uint16_t port) override { transmit(now, ports_[port]); }
   void on_timer(Instant now, std::uint32_t what) override;
-  void on_arrival(Instant now, std::uint16_t port, PacketIndex packet) override;
+  void on_arrival(Instant now, std::uint16_t port, Packet& packet) override;
 
-  void on_link_frame(Instant now, std::uint16_t port, PacketIndex index);
+  void on_link_frame(Instant now, Port& port, Packet& packet);
   void on_change(const Change& change);
   void look_for_storms(Instant now);
-  std::optional<std::uint16_t> way_of(Instant now, const Packet& packet);
-  void transmit(Instant now, std::uint16_t port);
+  // The port it leaves by; none: no way leads there.
+  Port* way_of(Instant now, const Packet& packet);
+  void enqueue(Instant now, Port& in, Port& out, Priority priority, Packet& packet);
+  void transmit(Instant now, Port& port);
   // Marks a packet that finds, or leaves behind, so many bytes.
   void mark(Port& out, Priority priority, std::int64_t bytes, Packet& packet);
   void change_length(Instant now, Port& port, std::int64_t bytes);
   std::optional<Priority> choose(Port& port, Instant now);
-  PacketIndex take_first(Instant now, std::uint16_t port, Priority priority);
-  void leave(Instant now, std::uint16_t port, Priority priority);
+  Packet& take_first(Instant now, Port& port, Priority priority);
+  void leave(Instant now, Port& port, Priority priority);
   // Gives back what waits; returns how many packets that were.
-  std::uint64_t flush(Instant now, std::uint16_t port, Priority priority);
+  std::uint64_t flush(Instant now, Port& port, Priority priority);
   // Room at an ingress has changed.
-  void tell(Instant now, std::uint16_t port, Priority priority);
+  void tell(Instant now, std::uint16_t ingress, Priority priority);
   void note_reason(Instant now, std::uint16_t ingress, Priority priority);
-  void refresh_in_time(std::uint16_t port);
-  void send_link_frame(Instant now, std::uint16_t port, const LinkFrame& frame);
+  void refresh_in_time(Port& port);
+  void send_link_frame(Instant now, Port& port, const LinkFrame& frame);
 
   const SwitchParameters* parameters_;
   const RoutingTable* routes_;
@@ -154,12 +158,11 @@ class SwitchNode final : public Node {
   MarkAt marks_at_;
   PathChoice paths_;
   IngressBuffer ingress_;
-  std::deque<Port> ports_;
+  std::vector<Port> ports_;
   std::vector<Change> changes_;
   std::vector<std::uint16_t> live_ways_;
   std::uint32_t ports_down_ = 0;
   std::map<XoffReason, XoffCount> xoff_reasons_;
-  std::vector<std::int32_t> crossing_;  // bytes that wait, by ingress x ports + egress
   std::uint64_t unroutable_ = 0;
   std::uint64_t lossless_drops_ = 0;
 };

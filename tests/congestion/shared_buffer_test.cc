@@ -44,9 +44,7 @@ TEST(SharedBuffer, FillsReserveThenSharedThenHeadroomThenDrops) {
   EXPECT_EQ(s.buffer.threshold(s.a), Bytes(7'000));
   for (int i = 0; i < 3; ++i) EXPECT_EQ(s.buffer.admit(s.a, Bytes(1'000)), Room::headroom);
   EXPECT_EQ(s.buffer.admit(s.a, Bytes(1'000)), Room::dropped);
-  EXPECT_EQ(s.buffer.drops(s.a), 1);
   EXPECT_EQ(s.buffer.held(s.a), Bytes(12'000));
-  EXPECT_EQ(s.buffer.peak(s.a), Bytes(12'000));
 }
 
 TEST(SharedBuffer, XonWaitsForTheOffset) {
@@ -80,10 +78,11 @@ TEST(SharedBuffer, EverythingComesBack) {
 TEST(SharedBuffer, ALossyQueueNeverPauses) {
   SharedBuffer buffer(Bytes(10'000));
   const auto q = buffer.add_queue({.reserve = Bytes(0), .headroom = Bytes(0), .alpha_exponent = 0});
-  for (int i = 0; i < 10; ++i) (void)buffer.admit(q, Bytes(1'000));
+  int dropped = 0;
+  for (int i = 0; i < 10; ++i) dropped += buffer.admit(q, Bytes(1'000)) == Room::dropped ? 1 : 0;
   EXPECT_FALSE(buffer.wants_xoff(q));
   EXPECT_EQ(buffer.held(q), Bytes(5'000));  // alpha 1: half of the pool for one queue
-  EXPECT_EQ(buffer.drops(q), 5);
+  EXPECT_EQ(dropped, 5);
 }
 
 }  // namespace
