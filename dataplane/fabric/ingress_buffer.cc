@@ -2,17 +2,15 @@
 
 namespace rocetune::fabric {
 
-Bytes IngressBuffer::scaled(const IngressParameters& parameters, Bytes bytes, BitRate rate) {
-  if (!parameters.scaled_from) return bytes;
-  return Bytes(
-      static_cast<std::int64_t>(Wide(bytes.count()) * rate.count() / parameters.scaled_from->count()));
+Bytes IngressParameters::scaled(Bytes bytes, BitRate rate) const {
+  return scaled_from ? Bytes(mul_div(bytes.count(), rate.count(), scaled_from->count())) : bytes;
 }
 
 void IngressBuffer::add_port(BitRate rate) {
   Port& port = ports_.emplace_back(rate, parameters_.pauser);
   if (parameters_.flow_control == FlowControl::credits) return;
   IngressPoolProfile lossless_pool = parameters_.lossless_pool;
-  lossless_pool.headroom = scaled(parameters_, lossless_pool.headroom, rate);
+  lossless_pool.headroom = parameters_.scaled(lossless_pool.headroom, rate);
   for (int p = 0; p < Priority::kCount; ++p) {
     const bool is_lossless = parameters_.lossless.contains(Priority(p));
     port.pools[static_cast<std::size_t>(p)] =

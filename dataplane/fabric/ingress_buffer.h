@@ -25,6 +25,9 @@ struct IngressParameters {
   PauserParameters pauser;
   // credits: what each lane of each port holds
   Bytes lane_buffer{128 * 1024};
+
+  // `bytes` that are meant for a port of scaled_from, for one of `rate`; rounded down.
+  Bytes scaled(Bytes bytes, BitRate rate) const;
 };
 
 struct LinkFrame {
@@ -41,9 +44,6 @@ struct LinkFrame {
 
 class IngressBuffer {
  public:
-  // `bytes` that are meant for a port of scaled_from, for one of `rate`.
-  static Bytes scaled(const IngressParameters& parameters, Bytes bytes, BitRate rate);
-
   explicit IngressBuffer(const IngressParameters& parameters)
       : parameters_(parameters), shared_(parameters.buffer) {}
   void add_port(BitRate rate);
@@ -74,9 +74,6 @@ class IngressBuffer {
   bool has_room(std::uint16_t port, Priority p) const { return shared_.allows_xon(pool(port, p)); }
   // Its peer has been asked to be silent.
   bool is_holding(std::uint16_t port, Priority p) const { return ports_[port].pauser.paused().contains(p); }
-  std::int64_t held_bytes(std::uint16_t port, Priority p) const {
-    return shared_.held(pool(port, p)).count();
-  }
 
  private:
   struct Port {

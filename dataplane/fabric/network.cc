@@ -89,12 +89,8 @@ void Network::share_out(const Topology& topology) {
 }
 
 void Network::build_nodes(const Topology& topology, const std::vector<HostNode::Capacity>& capacities) {
-  std::vector<BitRate> rate_of_host(topology.hosts);
-  for (const LinkSpec& link : topology.links) {
-    if (topology.is_host(link.a)) rate_of_host[link.a] = link.rate;
-    if (topology.is_host(link.b)) rate_of_host[link.b] = link.rate;
-    window_ = std::min(window_, link.delay);
-  }
+  const std::vector<BitRate> rate_of_host = host_rates_of(topology);
+  for (const LinkSpec& link : topology.links) window_ = std::min(window_, link.delay);
   for (NodeId id = 0; id < topology.hosts; ++id) {
     const auto own = options_.own_host.find(id);
     hosts_.push_back(std::make_unique<HostNode>(id, lanes_[lane_of_[id]],

@@ -221,7 +221,7 @@ std::optional<InputIssue> pools_issue(const Scenario& scenario, const std::strin
   const auto lossless = static_cast<std::int64_t>(s.lossless.size());
   std::vector<Bytes> taken(scenario.topology.hosts + scenario.topology.switches);
   for (const LinkSpec& link : scenario.topology.links) {
-    const Bytes headroom = IngressBuffer::scaled(s, s.lossless_pool.headroom, link.rate);
+    const Bytes headroom = s.scaled(s.lossless_pool.headroom, link.rate);
     const Bytes port = (s.lossless_pool.reserve + headroom) * lossless +
                        s.lossy_pool.reserve * (Priority::kCount - lossless);
     for (const NodeId end : {link.a, link.b}) taken[end] += port;

@@ -67,8 +67,7 @@ class LinksReader {
     std::vector<std::string> names;
     for (NodeId node = 0; node < ports_.size(); ++node) {
       if (ports_[node] > 0) continue;
-      names.push_back(out_.is_host(node) ? fmt::format("host {}", node)
-                                         : fmt::format("switch {}", node - out_.hosts));
+      names.push_back(out_.name_of(node));
     }
     if (names.empty()) return;
     is_good_ = false;

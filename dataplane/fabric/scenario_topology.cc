@@ -173,16 +173,9 @@ class TopologyReader {
     if (k % 2 != 0) refuse("k", "an even number");
     const BitRate up = uplinks("fabric_rate", 1, 1);
     if (!is_good_) return {};
-    const std::uint32_t half = k / 2;
-    return fat_tree(FatTreeShape{.pods = k,
-                                 .tors_per_pod = half,
-                                 .aggregations_per_pod = half,
-                                 .cores = half * half,
-                                 .hosts_per_tor = half,
-                                 .host_rate = rate_,
-                                 .tor_rate = up,
-                                 .core_rate = up,
-                                 .delay = delay_});
+    FatTreeShape shape = FatTreeShape::of_ports(k, rate_, delay_);
+    shape.tor_rate = shape.core_rate = up;
+    return fat_tree(shape);
   }
 
   Topology read_fat_tree() {

@@ -10,12 +10,17 @@ DscpMap dscp_map(std::span<const std::pair<Dscp, Priority>> entries) {
   return map;
 }
 
+dcqcn::CongestionPointParameters SwitchParameters::congestion_point_at(BitRate rate) const {
+  dcqcn::CongestionPointParameters out = congestion_point;
+  out.curve.minimum = ingress.scaled(out.curve.minimum, rate);
+  out.curve.maximum = ingress.scaled(out.curve.maximum, rate);
+  return out;
+}
+
 SwitchNode::Port::Port(BitRate speed, const SwitchParameters& parameters)
     : gate(speed, parameters.ingress.flow_control, parameters.ingress.lane_buffer),
       scheduler(parameters.ets) {
-  dcqcn::CongestionPointParameters point = parameters.congestion_point;
-  point.curve.minimum = IngressBuffer::scaled(parameters.ingress, point.curve.minimum, speed);
-  point.curve.maximum = IngressBuffer::scaled(parameters.ingress, point.curve.maximum, speed);
+  const dcqcn::CongestionPointParameters point = parameters.congestion_point_at(speed);
   points.assign(Priority::kCount, dcqcn::CongestionPoint(point));
   marks_from = point.curve.minimum;
 }

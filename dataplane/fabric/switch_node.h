@@ -35,6 +35,9 @@ struct SwitchParameters {
   Spreading spreading = Spreading::flow;
   Duration flowlet_gap = microseconds(50);
   std::optional<WatchdogParameters> watchdog;
+
+  // As a port of `rate` marks: kmin and kmax grow with it as ingress.scaled_from says.
+  dcqcn::CongestionPointParameters congestion_point_at(BitRate rate) const;
 };
 
 struct SwitchPortCounters {

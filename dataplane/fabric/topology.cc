@@ -1,11 +1,17 @@
 #include "dataplane/fabric/topology.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <numeric>
 
 #include "congestion/fixed_point.h"
 
 namespace rocetune::fabric {
+
+std::string Topology::name_of(NodeId node) const {
+  return is_host(node) ? fmt::format("host {}", node) : fmt::format("switch {}", node - hosts);
+}
 
 Expected<> check(const Topology& topology) {
   const NodeId nodes = topology.hosts + topology.switches;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "congestion/units.h"
@@ -25,6 +26,8 @@ struct Topology {
   std::vector<LinkSpec> links;
   NodeId switch_id(std::uint32_t index) const { return hosts + index; }
   bool is_host(NodeId node) const { return node < hosts; }
+  // "host 3", "switch 0": what parse_node (scenario_links.h) reads.
+  std::string name_of(NodeId node) const;
 };
 
 // Error (bad_input): a link of a node that is not there, of a node to itself, or without rate or delay; a
@@ -75,15 +78,14 @@ Topology dumbbell(const DumbbellShape& shape);
 Topology leaf_spine(std::uint32_t leaves, std::uint32_t spines, std::uint32_t hosts_per_leaf,
                     BitRate host_rate, BitRate spine_rate, Duration delay);
 
-// Three tiers of k-port switches (k even): k^3/4 hosts, k pods of k/2 edge and k/2 aggregation switches,
-// k^2/4 cores; aggregation switch j of a pod reaches cores j*k/2 to j*k/2 + k/2 - 1. Source: Al-Fares et al.,
-// SIGCOMM 2008.
-Topology fat_tree(std::uint32_t k, BitRate rate, Duration delay);
-// The same with free numbers, as it is built when a tier is oversubscribed or has faster ports. Switches:
-// ToRs by pod, aggregation switches by pod, cores. Links: every ToR of a pod to every aggregation switch of
-// it; aggregation switch j of each pod to cores j*c to j*c + c - 1, where c = cores / aggregations_per_pod, a
-// whole number.
+// Three tiers with free numbers, as they are built when a tier is oversubscribed or has faster ports.
+// Switches: ToRs by pod, aggregation switches by pod, cores. Links: every ToR of a pod to every aggregation
+// switch of it; aggregation switch j of each pod to cores j*c to j*c + c - 1, where
+// c = cores / aggregations_per_pod, a whole number.
 struct FatTreeShape {
+  // The regular one of k-port switches (k even): k^3/4 hosts, k pods of k/2 edge and k/2 aggregation
+  // switches, k^2/4 cores, every link of the same rate. Source: Al-Fares et al., SIGCOMM 2008.
+  static FatTreeShape of_ports(std::uint32_t k, BitRate rate, Duration delay);
   std::uint32_t pods = 1;
   std::uint32_t tors_per_pod = 1;
   std::uint32_t aggregations_per_pod = 1;
