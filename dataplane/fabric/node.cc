@@ -18,6 +18,12 @@ void Node::add_port(Pipe& in, Pipe& out, std::size_t peer_lane, BitRate rate) {
   on_port(static_cast<std::uint16_t>(ins_.size() - 1), rate);
 }
 
+void Node::set_bit_errors(std::uint16_t port, BitErrorRate rate) {
+  bit_errors_.resize(ports());
+  bit_errors_[port] = rate;
+  is_lossy_ = true;
+}
+
 void Node::plan(std::uint16_t port, const LinkChange& change) {
   planned_.push_back({port, change});
   timers_.push({change.at, sequence_++, kLinkTimer | static_cast<std::uint32_t>(planned_.size() - 1)});
@@ -66,8 +72,14 @@ void Node::start() {
   on_start();
 }
 
+bool Node::is_lost(std::uint16_t port, PacketIndex index) {
+  if (!outs_[port].is_up || random_.happens(losses_[port])) return true;
+  return port < bit_errors_.size() && !bit_errors_[port].is_zero() &&
+         bit_errors_[port].spoils(packet(index).wire_bytes, random_.next());
+}
+
 void Node::arrive(Instant now, std::uint16_t port, PacketIndex index) {
-  if (is_lossy_ && (!outs_[port].is_up || random_.happens(losses_[port]))) {
+  if (is_lossy_ && is_lost(port, index)) {
     ++lost_frames_;
     digest_.add(now, std::uint64_t{port} << 32 | 1U << 31 | packet(index).wire_bytes);
     return packets().give_back(index);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dataplane/base/random.h"
+#include "dataplane/fabric/bit_error_rate.h"
 #include "dataplane/fabric/lane.h"
 #include "dataplane/fabric/soonest.h"
 
@@ -51,6 +52,8 @@ class Node {
   // outlive the node.
   void add_port(Pipe& in, Pipe& out, std::size_t peer_lane, BitRate rate);
   std::size_t ports() const { return ins_.size(); }
+  // What arrives at `port` has wrong bits at this rate. Before time begins.
+  void set_bit_errors(std::uint16_t port, BitErrorRate rate);
   // After the last port.
   void start();
   void plan(std::uint16_t port, const LinkChange& change);
@@ -116,14 +119,16 @@ class Node {
   Instant next_timer() const { return timers_.empty() ? Instant::never() : timers_.top().at; }
   void change_link(Instant now, const Planned& planned);
   void arrive(Instant now, std::uint16_t port, PacketIndex index);
+  bool is_lost(std::uint16_t port, PacketIndex index);
 
   NodeId id_;
   Lane& lane_;
   Random random_;
   std::vector<Pipe*> ins_;
-  std::vector<Ratio> losses_;  // by port, of frames that arrive
-  bool is_lossy_ = false;      // some link loses frames, or is down
-  Soonest due_;                // by port when it wakes, then by port when the next packet arrives
+  std::vector<Ratio> losses_;             // by port, of frames that arrive
+  std::vector<BitErrorRate> bit_errors_;  // likewise; empty: none has any
+  bool is_lossy_ = false;                 // some link loses frames, or is down
+  Soonest due_;                           // by port when it wakes, then by port when the next packet arrives
   std::vector<Out> outs_;
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   std::uint64_t sequence_ = 0;

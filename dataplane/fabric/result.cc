@@ -111,7 +111,7 @@ bool have_one_map(const Scenario& scenario) {
 // Whether something in the scenario takes frames away that nobody had to.
 bool may_lose(const Scenario& scenario) {
   return !scenario.options.faults.empty() ||
-         std::ranges::any_of(scenario.topology.links, [](const LinkSpec& l) { return !l.loss.is_zero(); });
+         std::ranges::any_of(scenario.topology.links, [](const LinkSpec& link) { return link.is_lossy(); });
 }
 
 void check(RunResult& out, const Network::Totals& totals, const Scenario& scenario, bool is_finished) {

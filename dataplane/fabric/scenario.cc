@@ -4,6 +4,7 @@
 #include <array>
 
 #include "congestion/dcqcn/parameter_table.h"
+#include "dataplane/fabric/scenario_links.h"
 #include "dataplane/fabric/scenario_parts.h"
 
 namespace rocetune::fabric {
@@ -46,8 +47,10 @@ class ScenarioReader {
     top.optional("warm_up", out_.warm_up, between(Duration(0), out_.limit));
     top.optional("compat", compatibility_);
     top.optional("link", link_);
-    if (!top.required_table("topology", [&](TableReader& t) { read_topology(t, out_.topology); })) return;
-    top.table("links", [&](TableReader& t) { read_links(t); });
+    LinkSpec usual;
+    top.table("links", [&](TableReader& t) { read_loss(t, usual); });
+    if (!top.required_table("topology", [&](TableReader& t) { read_topology(t, usual, out_.topology); }))
+      return;
     top.table("routing", [&](TableReader& t) { read_routing(t); });
     top.table("hosts", [&](TableReader& t) { read_hosts(t); });
     top.table("switches", [&](TableReader& t) { read_switches(t); });
@@ -60,12 +63,6 @@ class ScenarioReader {
   }
 
  private:
-  void read_links(TableReader& t) {
-    Ratio loss;
-    if (!t.optional("loss", loss, between(Ratio(0), Ratio::one()))) return;
-    for (LinkSpec& link : out_.topology.links) link.loss = loss;
-  }
-
   void read_routing(TableReader& t) {
     SwitchParameters& s = out_.options.switches;
     t.optional("spreading", s.spreading);

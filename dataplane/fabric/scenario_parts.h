@@ -13,8 +13,9 @@ inline auto a_rate() { return between(megabits_per_second(1), gigabits_per_secon
 inline auto a_delay() { return between(nanoseconds(1), seconds(1)); }
 inline auto an_amount(std::int64_t least) { return between(Bytes(least), Bytes(std::int64_t{1} << 32)); }
 
-// [topology]. What cannot be built is left empty.
-void read_topology(TableReader& t, Topology& out);
+// [topology], whose links lose what `usual` says unless they say otherwise. What cannot be built is left
+// empty.
+void read_topology(TableReader& t, const LinkSpec& usual, Topology& out);
 // One [[flows]]: adds to out.flows. Needs out.topology and out.limit.
 void read_flows(TableReader& t, Scenario& out);
 // One [[jobs]]: adds to out.jobs. Needs the same.

@@ -25,7 +25,7 @@ std::optional<LinkSpec> common_link(const Topology& topology, NodeId host) {
   std::optional<LinkSpec> out;
   for (const LinkSpec& link : topology.links) {
     if (link.rate != topology.links.front().rate || link.delay != topology.links.front().delay ||
-        !link.loss.is_zero())
+        link.is_lossy())
       return std::nullopt;
     if (link.a == host || link.b == host) out = link;
   }

@@ -9,6 +9,11 @@
 
 namespace rocetune::fabric {
 
+Duration propagation_delay(Metres length) {
+  // Picoseconds: length x 10^12 / 198 x 10^6.
+  return Duration((length.count() * 1'000'000 + 197) / 198);
+}
+
 std::string Topology::name_of(NodeId node) const {
   return is_host(node) ? fmt::format("host {}", node) : fmt::format("switch {}", node - hosts);
 }

@@ -8,9 +8,14 @@
 
 #include "congestion/units.h"
 #include "dataplane/base/error.h"
+#include "dataplane/fabric/bit_error_rate.h"
 #include "dataplane/fabric/routing.h"
 
 namespace rocetune::fabric {
+
+// How long light takes for a cable: 198e6 m/s, in fibre as in copper, rounded up. Source: sonic-swss
+// cfgmgr/buffer_headroom_mellanox.lua.
+Duration propagation_delay(Metres length);
 
 struct LinkSpec {
   NodeId a = 0;
@@ -18,6 +23,8 @@ struct LinkSpec {
   BitRate rate{gigabits_per_second(100)};
   Duration delay = microseconds(1);  // one way
   Ratio loss;                        // of frames, in each direction
+  BitErrorRate bit_errors;           // a frame with one is lost, too
+  bool is_lossy() const { return !loss.is_zero() || !bit_errors.is_zero(); }
 };
 
 struct Topology {

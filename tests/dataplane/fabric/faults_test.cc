@@ -44,6 +44,43 @@ TEST(LinkLoss, SelectiveRepeatSendsLessAgain) {
   EXPECT_LT(4 * again("selective_repeat"), again("go_back_n"));
 }
 
+TEST(LinkLoss, BitErrorsTakeLongFramesMoreOften) {
+  // A frame of 4200 B has 33600 bits, one of 1148 B 9184: at 1e-6 a bit 3.3 % and 0.91 % of them are lost.
+  const auto share = [](const char* mtu) {
+    const RunResult r = result_of(kFiveHosts, {{"links.bit_error_rate", "1e-6"}, {"hosts.mtu", mtu}});
+    EXPECT_EQ(violations(r), "");
+    EXPECT_EQ(r.flows.finished, 5u);
+    return static_cast<double>(r.lost_frames) / static_cast<double>(r.packet_hops);
+  };
+  const double small = share("1024");
+  const double large = share("4096");
+  EXPECT_GT(large, 2 * small);
+  EXPECT_LT(large, 0.034);
+}
+
+TEST(BitErrorRate, SpoilsAFrameAsOftenAsTheSumOfItsBits) {
+  const BitErrorRate rate = BitErrorRate::parse("1e-5").value();
+  // 1 - (1 - 1e-5)^8000 = 0.0768840...
+  const auto threshold = static_cast<std::uint64_t>(0.0768840 * 0x1p64);
+  EXPECT_TRUE(rate.spoils(1000, UINT64_MAX));
+  EXPECT_TRUE(rate.spoils(1000, UINT64_MAX - (threshold - (threshold >> 16))));
+  EXPECT_FALSE(rate.spoils(1000, UINT64_MAX - (threshold + (threshold >> 16))));
+  EXPECT_FALSE(BitErrorRate().spoils(1000, UINT64_MAX));
+}
+
+TEST(BitErrorRate, IsWrittenAsItsMakersDo) {
+  EXPECT_EQ(BitErrorRate::parse("1e-12").value(), BitErrorRate(1'000'000));
+  EXPECT_EQ(BitErrorRate::parse("2.5e-13").value(), BitErrorRate(250'000));
+  EXPECT_EQ(BitErrorRate::parse("0").value(), BitErrorRate());
+  EXPECT_EQ(BitErrorRate::parse("1e-3").value(), BitErrorRate(BitErrorRate::kMost));
+  // What a TOML number becomes.
+  EXPECT_EQ(BitErrorRate::parse("1e-06").value(), BitErrorRate(1'000'000'000'000));
+  EXPECT_EQ(BitErrorRate::parse("0.0001").value(), BitErrorRate(100'000'000'000'000));
+  for (const char* text : {"", "1", "e-12", "1e12", "1e-", "-1e-12", "1e--12", "2e-3", "1e-19", "1.5e-18",
+                           "1.e-12", "99999e-12", "1e-99999999999999999999", "1e-12 "})
+    EXPECT_FALSE(BitErrorRate::parse(text)) << text;
+}
+
 const std::string kLeaves = R"(
 name = "leaves"
 limit = "1s"
