@@ -121,6 +121,10 @@ void Network::add_links(const Topology& topology) {
     Pipe& back = *pipes_.back();
     a.add_port(back, there, lane_of_[b.id()], link.rate);
     b.add_port(there, back, lane_of_[a.id()], link.rate);
+    for (const auto& [from, to] : {std::pair(&a, link.b), std::pair(&b, link.a)}) {
+      if (!topology.is_host(to) && options_.switches.forwarding == Forwarding::cut_through)
+        from->announce_heads(static_cast<std::uint16_t>(from->ports() - 1));
+    }
     if (link.bit_errors.is_zero()) continue;
     for (Node* end : {&a, &b})
       end->set_bit_errors(static_cast<std::uint16_t>(end->ports() - 1), link.bit_errors);

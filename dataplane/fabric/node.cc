@@ -40,9 +40,10 @@ void Node::change_link(Instant now, const Planned& planned) {
       out.is_up = true;
       break;
     case LinkChange::Kind::rate: {
-      const bool was_up = out.is_up;
+      const Out before = out;
       out = out_of(*out.pipe, out.peer_lane, planned.change.rate);
-      out.is_up = was_up;
+      out.is_up = before.is_up;
+      out.announces_heads = before.announces_heads;
       break;
     }
     case LinkChange::Kind::loss:
@@ -56,12 +57,12 @@ void Node::change_link(Instant now, const Planned& planned) {
 Instant Node::send(Instant now, std::uint16_t port, PacketIndex index) {
   const Out& out = outs_[port];
   const std::uint32_t bytes = packet(index).wire_bytes;
-  const Duration span =
-      out.ps_per_byte > 0 ? Duration(out.ps_per_byte * bytes) : transmission_time(Bytes(bytes), out.rate);
-  const Instant end = now + span;
-  if (out.pipe->send(lane_.turn, end, index)) {
+  const Instant end = now + out.time_of(bytes);
+  const bool is_early = out.announces_heads && packet(index).kind == PacketKind::roce;
+  const Instant heard = is_early ? now + out.time_of(std::min(bytes, kHead)) : end;
+  if (out.pipe->send(lane_.turn, heard, index)) {
     lane_.sent[lane_.turn][out.peer_lane].push_back(out.pipe);
-    lane_.first_arrival = std::min(lane_.first_arrival, end + out.pipe->delay());
+    lane_.first_arrival = std::min(lane_.first_arrival, heard + out.pipe->delay());
   }
   ++packet_hops_;
   return end;

@@ -52,6 +52,9 @@ class Node {
   // outlive the node.
   void add_port(Pipe& in, Pipe& out, std::size_t peer_lane, BitRate rate);
   std::size_t ports() const { return ins_.size(); }
+  // The peer of `port` hears of a frame when its first kHead bytes are in, instead of all of them.
+  void announce_heads(std::uint16_t port) { outs_[port].announces_heads = true; }
+  static constexpr std::uint32_t kHead = 8 + 64;  // preamble, and what a switch looks at to find the way
   // What arrives at `port` has wrong bits at this rate. Before time begins.
   void set_bit_errors(std::uint16_t port, BitErrorRate rate);
   // After the last port.
@@ -87,6 +90,8 @@ class Node {
   // Puts a packet on the link of `port` from `now` on. Returns when its last bit has left.
   Instant send(Instant now, std::uint16_t port, PacketIndex packet);
   bool is_up(std::uint16_t port) const { return outs_[port].is_up; }
+  BitRate rate_of(std::uint16_t port) const { return outs_[port].rate; }
+  Duration time_on_link(std::uint16_t port, std::uint32_t bytes) const { return outs_[port].time_of(bytes); }
   Random& random() { return random_; }
   Packet& packet(PacketIndex index) { return lane_.packets[index]; }
   const Packet& packet(PacketIndex index) const { return lane_.packets[index]; }
@@ -109,6 +114,10 @@ class Node {
     BitRate rate;
     std::int64_t ps_per_byte;  // 0: no whole number
     bool is_up = true;
+    bool announces_heads = false;
+    Duration time_of(std::uint32_t bytes) const {
+      return ps_per_byte > 0 ? Duration(ps_per_byte * bytes) : transmission_time(Bytes(bytes), rate);
+    }
   };
   struct Planned {
     std::uint16_t port;

@@ -29,6 +29,8 @@ ROCETUNE_ENUM(fabric::Link, P{E::ethernet, "ethernet"}, P{E::infiniband, "infini
 ROCETUNE_ENUM(fabric::Recovery, P{E::go_back_n, "go_back_n"}, P{E::selective_repeat, "selective_repeat"});
 ROCETUNE_ENUM(fabric::Spreading, P{E::flow, "flow"}, P{E::flowlet, "flowlet"}, P{E::packet, "packet"},
               P{E::adaptive, "adaptive"});
+ROCETUNE_ENUM(fabric::Forwarding, P{E::store_and_forward, "store_and_forward"},
+              P{E::cut_through, "cut_through"});
 ROCETUNE_ENUM(fabric::WatchdogParameters::Action, P{E::drop, "drop"}, P{E::forward, "forward"});
 }  // namespace rocetune
 
@@ -105,6 +107,7 @@ class ScenarioReader {
   void read_switches(TableReader& t) {
     SwitchParameters& s = out_.options.switches;
     IngressParameters& in = s.ingress;
+    t.optional("forwarding", s.forwarding);
     t.optional("buffer", in.buffer, an_amount(64 * 1024));
     t.optional("lossless", in.lossless);
     t.optional("reserve", in.lossless_pool.reserve, an_amount(0));

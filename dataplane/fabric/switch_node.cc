@@ -74,8 +74,8 @@ void SwitchNode::change_length(Instant now, Port& port, std::int64_t bytes) {
 }
 
 void SwitchNode::on_timer(Instant now, std::uint32_t what) {
-  const std::uint32_t which = what >> 2;
-  switch (static_cast<Purpose>(what & 3)) {
+  const std::uint32_t which = what >> 3;
+  switch (static_cast<Purpose>(what & 7)) {
     case kEffect: {
       Port& p = ports_[which];
       p.gate.on_message(now, PacketKind::pause, {.pause = p.effects.front()});
@@ -94,6 +94,8 @@ void SwitchNode::on_timer(Instant now, std::uint32_t what) {
       return on_change(changes_[which]);
     case kWatchdog:
       return look_for_storms(now);
+    case kWhole:
+      return on_whole(now, static_cast<std::uint16_t>(which));
   }
 }
 
@@ -134,15 +136,42 @@ void SwitchNode::on_arrival(Instant now, std::uint16_t port, PacketIndex index) 
   Packet& packet = this->packet(index);
   mutable_digest().add(now, std::uint64_t{port} << 32 | packet.wire_bytes);
   if (packet.kind != PacketKind::roce) return on_link_frame(now, port, index);
-  Port& in = ports_[port];
-  const Priority priority = (*in.priority_of)[static_cast<std::size_t>(packet.dscp.value())];
   const auto egress = way_of(now, packet);
   if (!egress) {
     ++unroutable_;
     return packets().give_back(index);
   }
-  Port& out = ports_[*egress];
-  if (ports_down_ > 0 && !is_up(*egress)) {
+  if (parameters_->forwarding == Forwarding::store_and_forward || may_cut_through(now, port, *egress, packet))
+    return enter(now, port, *egress, index);
+  const std::uint32_t bytes = packet.wire_bytes;
+  ports_[port].entering.push_back({index, *egress});
+  set_timer(now + time_on_link(port, bytes) - time_on_link(port, std::min(bytes, kHead)),
+            timer(port, kWhole));
+}
+
+bool SwitchNode::may_cut_through(Instant now, std::uint16_t port, std::uint16_t egress,
+                                 const Packet& packet) const {
+  const Port& out = ports_[egress];
+  // Nothing that came in before it still waits: frames of a port stay in order.
+  return ports_[port].entering.empty() && rate_of(egress) <= rate_of(port) && out.free_at <= now &&
+         out.waiting == 0 && out.control.is_empty() &&
+         out.gate.may_send(now, priority_at(port, packet), packet.wire_bytes);
+}
+
+void SwitchNode::on_whole(Instant now, std::uint16_t port) {
+  const Port::Entering entering = ports_[port].entering.front();
+  ports_[port].entering.pop_front();
+  if (is_up(port)) return enter(now, port, entering.egress, entering.packet);
+  ++ports_[port].counters.link_drops;
+  packets().give_back(entering.packet);
+}
+
+void SwitchNode::enter(Instant now, std::uint16_t port, std::uint16_t egress, PacketIndex index) {
+  Packet& packet = this->packet(index);
+  Port& in = ports_[port];
+  Port& out = ports_[egress];
+  const Priority priority = priority_at(port, packet);
+  if (ports_down_ > 0 && !is_up(egress)) {
     ++out.counters.link_drops;
     return packets().give_back(index);
   }
@@ -155,7 +184,7 @@ void SwitchNode::on_arrival(Instant now, std::uint16_t port, PacketIndex index) 
     if (parameters_->ingress.lossless.contains(priority)) ++lossless_drops_;
     return packets().give_back(index);
   }
-  crossing_[port * ports_.size() + *egress] += static_cast<std::int32_t>(packet.wire_bytes);
+  crossing_[port * ports_.size() + egress] += static_cast<std::int32_t>(packet.wire_bytes);
   packet.ingress_port = port;
   packet.ingress_priority = static_cast<std::uint8_t>(priority.value());
   ++packet.hops;
@@ -165,7 +194,7 @@ void SwitchNode::on_arrival(Instant now, std::uint16_t port, PacketIndex index) 
   out.waiting = static_cast<std::uint8_t>(out.waiting | 1U << priority.value());
   change_length(now, out, packet.wire_bytes);
   if (parameters_->ingress.lossless.contains(priority)) tell(now, port, priority);
-  transmit(now, *egress);
+  transmit(now, egress);
 }
 
 void SwitchNode::on_link_frame(Instant now, std::uint16_t port, PacketIndex index) {

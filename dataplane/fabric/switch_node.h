@@ -23,8 +23,14 @@ using DscpMap = std::array<Priority, Dscp::kCount>;
 // Everything to priority 0 but those given.
 DscpMap dscp_map(std::span<const std::pair<Dscp, Priority>> entries);
 
+// When a frame may leave. Cut-through: as soon as its first Node::kHead bytes are in, if the egress is idle,
+// not held, and not faster than the link it comes from; else, and always with store and forward, when all of
+// it is in. One that is cut through takes no room at ingress.
+enum class Forwarding : std::uint8_t { store_and_forward, cut_through };
+
 struct SwitchParameters {
   IngressParameters ingress;
+  Forwarding forwarding = Forwarding::store_and_forward;
   PrioritySet marked;  // priorities whose egress queue marks
   dcqcn::CongestionPointParameters congestion_point;
   EtsConfig ets;  // a traffic class a priority
@@ -50,7 +56,7 @@ struct SwitchPortCounters {
   std::array<std::uint64_t, Priority::kCount> pauses_received{};
   std::array<std::uint64_t, Priority::kCount> packets{};  // that left
   std::uint64_t watchdog_drops = 0;                       // at egress, in storms
-  std::uint64_t link_drops = 0;                           // at egress: the link is down
+  std::uint64_t link_drops = 0;  // the link is down: at egress; at ingress half of a frame
 };
 
 // Why a switch asked a peer to be silent: the queue in which most of what came from there waits.
@@ -112,6 +118,11 @@ class SwitchNode final : public Node {
     std::array<std::uint64_t, Priority::kCount> looked_at{};  // packets that had left when it last looked
     // Ingress.
     const DscpMap* priority_of = nullptr;
+    struct Entering {
+      PacketIndex packet;
+      std::uint16_t egress;
+    };
+    std::deque<Entering> entering;       // cut-through: has a head here, waits for the rest
     Instant refresh = Instant::never();  // a timer is set for then
     SwitchPortCounters counters;
   };
@@ -120,9 +131,9 @@ class SwitchNode final : public Node {
     const RoutingTable* routes;
   };
   // Timers: the port, or which change, and what for.
-  enum Purpose : std::uint32_t { kEffect, kRefresh, kChange, kWatchdog };
+  enum Purpose : std::uint32_t { kEffect, kRefresh, kChange, kWatchdog, kWhole };
   static std::uint32_t timer(std::size_t which, Purpose purpose) {
-    return static_cast<std::uint32_t>(which) << 2 | static_cast<std::uint32_t>(purpose);
+    return static_cast<std::uint32_t>(which) << 3 | static_cast<std::uint32_t>(purpose);
   }
 
   void on_port(std::uint16_t port, BitRate rate) override;
@@ -132,10 +143,17 @@ class SwitchNode final : public Node {
   void on_timer(Instant now, std::uint32_t what) override;
   void on_arrival(Instant now, std::uint16_t port, PacketIndex packet) override;
 
+  bool may_cut_through(Instant now, std::uint16_t port, std::uint16_t egress, const Packet& packet) const;
+  void on_whole(Instant now, std::uint16_t port);
+  // A packet that may leave by `egress` from now on.
+  void enter(Instant now, std::uint16_t port, std::uint16_t egress, PacketIndex index);
   void on_link_frame(Instant now, std::uint16_t port, PacketIndex index);
   void on_change(const Change& change);
   void look_for_storms(Instant now);
   std::optional<std::uint16_t> way_of(Instant now, const Packet& packet);
+  Priority priority_at(std::uint16_t port, const Packet& packet) const {
+    return (*ports_[port].priority_of)[static_cast<std::size_t>(packet.dscp.value())];
+  }
   void transmit(Instant now, std::uint16_t port);
   // Marks a packet that finds, or leaves behind, so many bytes.
   void mark(Port& out, Priority priority, std::int64_t bytes, Packet& packet);
