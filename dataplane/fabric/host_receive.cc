@@ -20,8 +20,13 @@ void remark(wire::MutableBytes header, std::uint8_t tos) {
 
 }  // namespace
 
-void HostNode::on_arrival(Instant now, std::uint16_t, PacketIndex index) {
-  mutable_digest().add(now, packet(index).wire_bytes);
+void HostNode::on_arrival(Instant now, std::uint16_t port, PacketIndex index) {
+  mutable_digest().add(now, std::uint64_t{port} << 32 | packet(index).wire_bytes);
+  if (port != kFabric) {
+    const Duration span = time_on_link(port, packet(index).wire_bytes);
+    set_timer(neighbours_.on_arrival(now, span, packets().body(index).link), timer(kNeighbourHere));
+    return packets().give_back(index);
+  }
   if (packet(index).kind != PacketKind::roce) return on_link_frame(now, index);
   receive(now, index);
   take_completions(now);

@@ -160,7 +160,7 @@ void HostNode::on_completion(Instant now, const engine::Completion& completion) 
   if (completion.kind == engine::CompletionKind::receive_immediate) {
     ROCETUNE_ASSERT(endpoint_.post_receive(completion.qpn, {}).has_value());
     parts_[channel.owner].progress.on_received(completion.immediate, released_);
-    send_messages(channel.owner);
+    send_messages(now, channel.owner);
     return finish_steps(now, channel.owner);
   }
   completed_bytes_ += completion.work_id;
@@ -190,18 +190,28 @@ void HostNode::begin_step(Instant now, std::uint32_t part) {
 
 void HostNode::start_step(Instant now, std::uint32_t part) {
   parts_[part].progress.start(released_);
-  send_messages(part);
+  send_messages(now, part);
   finish_steps(now, part);
 }
 
-// Hands what the part has released to its channels.
-void HostNode::send_messages(std::uint32_t part) {
+// Hands what the part has released to its channels, and to NVLink.
+void HostNode::send_messages(Instant now, std::uint32_t part) {
+  Part& sender = parts_[part];
   for (const JobMessage& message : released_) {
-    Channel& channel = channels_[parts_[part].channel_of.at(message.to)];
+    if (const auto neighbour = sender.neighbour_of.find(message.to); neighbour != sender.neighbour_of.end()) {
+      neighbours_.push({.port = neighbour->second.port,
+                        .bytes = static_cast<std::uint32_t>(message.bytes),
+                        .from_part = part,
+                        .to_part = neighbour->second.part,
+                        .immediate = message.immediate});
+      continue;
+    }
+    Channel& channel = channels_[sender.channel_of.at(message.to)];
     channel.waiting.push_back(message);
     post_waiting(channel);
   }
   released_.clear();
+  send_to_neighbours(now);
 }
 
 void HostNode::finish_steps(Instant now, std::uint32_t part) {
@@ -212,6 +222,39 @@ void HostNode::finish_steps(Instant now, std::uint32_t part) {
   } else {
     note_finished();
   }
+}
+
+void HostNode::join_neighbours(const Member& a, const Member& b, std::uint16_t port_there,
+                               std::uint16_t port_back) {
+  Part& here = a.host.parts_[a.part];
+  Part& there = b.host.parts_[b.part];
+  here.neighbour_of.emplace(there.progress.rank(), Part::Neighbour{port_there, b.part});
+  there.neighbour_of.emplace(here.progress.rank(), Part::Neighbour{port_back, a.part});
+}
+
+void HostNode::send_to_neighbours(Instant now) {
+  if (!neighbours_.may_send()) return;
+  const NeighbourMessage& message = neighbours_.begin();
+  const PacketIndex index = packets().take();
+  Packet& packet = this->packet(index);
+  packet.kind = PacketKind::neighbour;
+  packet.wire_bytes = message.bytes;
+  packets().body(index).link = {.part = message.to_part, .immediate = message.immediate};
+  set_timer(send(now, message.port, index), timer(kNeighbourSent));
+}
+
+void HostNode::on_sent_to_neighbour(Instant now) {
+  const std::uint32_t part = neighbours_.on_sent().from_part;
+  parts_[part].progress.on_acknowledged();
+  send_to_neighbours(now);
+  finish_steps(now, part);
+}
+
+void HostNode::on_from_neighbour(Instant now) {
+  const LinkMessage message = neighbours_.take_arrived();
+  parts_[message.part].progress.on_received(message.immediate, released_);
+  send_messages(now, message.part);
+  finish_steps(now, message.part);
 }
 
 }  // namespace rocetune::fabric

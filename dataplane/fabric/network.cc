@@ -31,6 +31,7 @@ std::vector<HostNode::Capacity> Network::capacities(std::size_t hosts, std::span
   }
   for (std::size_t job = 0; job < jobs_.size(); ++job) {
     for (const auto& [pair, exchange] : exchanges[job]) {
+      if (are_neighbours(jobs_[job], pair)) continue;
       for (const Rank rank : {pair.first, pair.second}) {
         HostNode::Capacity& capacity = out[jobs_[job].hosts[rank]];
         ++capacity.queue_pairs;
@@ -52,6 +53,7 @@ Network::Network(const Topology& topology, const NetworkOptions& options, std::s
   for (const Job& job : jobs_) exchanges.push_back(exchanges_of(job));
   build_nodes(topology, capacities(topology.hosts, flows, exchanges));
   add_links(topology);
+  if (!jobs_.empty() && options_.server.hosts > 1) add_servers(topology.hosts);
   for (Node* node : nodes_) node->start();
   plan_faults(topology);
   add_traffic(flows, exchanges);
@@ -131,6 +133,28 @@ void Network::add_links(const Topology& topology) {
   }
 }
 
+// NVLink: every host of a server has a port to each other one, in order. All of them share what it sends and
+// takes (neighbour_link.h).
+void Network::add_servers(std::uint32_t hosts) {
+  const ServerParameters& server = options_.server;
+  window_ = std::min(window_, server.latency);
+  const auto pipe_to = [&](const Node& node) {
+    const auto port = static_cast<std::uint16_t>(node.ports());
+    return pipes_.emplace_back(std::make_unique<Pipe>(server.latency, Ratio(), node.id(), port)).get();
+  };
+  for (NodeId first = 0; first < hosts; first += server.hosts) {
+    const NodeId end = std::min(first + server.hosts, hosts);
+    for (NodeId i = first; i < end; ++i) {
+      for (NodeId j = i + 1; j < end; ++j) {
+        Pipe* const there = pipe_to(*hosts_[j]);
+        Pipe* const back = pipe_to(*hosts_[i]);
+        hosts_[i]->add_port(*back, *there, lane_of_[j], server.nvlink_rate);
+        hosts_[j]->add_port(*there, *back, lane_of_[i], server.nvlink_rate);
+      }
+    }
+  }
+}
+
 void Network::plan_faults(const Topology& topology) {
   // By link: which port it is at either end.
   std::vector<std::uint16_t> ports(topology.hosts + topology.switches);
@@ -202,13 +226,27 @@ void Network::add_traffic(std::span<const Flow> flows, const std::vector<Exchang
     for (Rank rank = 0; rank < job.hosts.size(); ++rank) {
       parts.push_back(hosts_[job.hosts[rank]]->add_rank(job, rank));
     }
-    for (const auto& [pair, exchange] : exchanges[j]) {
-      const auto [low, high] = pair;
-      HostNode::join({*hosts_[job.hosts[low]], parts[low], exchange.forward},
-                     {*hosts_[job.hosts[high]], parts[high], exchange.backward}, number++);
-      planned_bytes_ += exchange.forward + exchange.backward;
-    }
+    for (const auto& [pair, exchange] : exchanges[j])
+      join_ranks(j, pair.first, pair.second, exchange, number++);
   }
+}
+
+void Network::join_ranks(std::size_t job, Rank low, Rank high, const Exchange& exchange,
+                         std::uint32_t number) {
+  const NodeId a = jobs_[job].hosts[low];
+  const NodeId b = jobs_[job].hosts[high];
+  const HostNode::Member here{*hosts_[a], parts_[job][low], exchange.forward};
+  const HostNode::Member there{*hosts_[b], parts_[job][high], exchange.backward};
+  if (are_neighbours(jobs_[job], {low, high})) {
+    // Ports count the others of the server from 1 (add_servers).
+    const auto port = [&](NodeId from, NodeId to) {
+      const NodeId place = to % options_.server.hosts;
+      return static_cast<std::uint16_t>(place < from % options_.server.hosts ? place + 1 : place);
+    };
+    return HostNode::join_neighbours(here, there, port(a, b), port(b, a));
+  }
+  HostNode::join(here, there, number);
+  planned_bytes_ += exchange.forward + exchange.backward;
 }
 
 bool Network::is_finished() const {

@@ -31,6 +31,7 @@ struct NetworkOptions {
   // Those that are not like the others, by number among hosts or switches.
   std::map<NodeId, HostParameters> own_host;
   std::map<std::uint32_t, SwitchParameters> own_switch;
+  ServerParameters server;
   std::vector<Fault> faults;
   // How long after a link failed or came back all switches have routes that know. None: never; only the
   // switches at its ends avoid it.
@@ -94,6 +95,12 @@ class Network {
   void share_out(const Topology& topology);
   void build_nodes(const Topology& topology, const std::vector<HostNode::Capacity>& capacities);
   void add_links(const Topology& topology);
+  void add_servers(std::uint32_t hosts);
+  void join_ranks(std::size_t job, Rank low, Rank high, const Exchange& exchange, std::uint32_t number);
+  // The ranks' hosts reach each other without the fabric.
+  bool are_neighbours(const Job& job, const std::pair<Rank, Rank>& ranks) const {
+    return options_.server.joins(job.hosts[ranks.first], job.hosts[ranks.second]);
+  }
   void plan_faults(const Topology& topology);
   void plan_routes(const Topology& topology);
   void add_traffic(std::span<const Flow> flows, const std::vector<Exchanges>& exchanges);

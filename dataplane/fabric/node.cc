@@ -64,7 +64,7 @@ Instant Node::send(Instant now, std::uint16_t port, PacketIndex index) {
     lane_.sent[lane_.turn][out.peer_lane].push_back(out.pipe);
     lane_.first_arrival = std::min(lane_.first_arrival, heard + out.pipe->delay());
   }
-  ++packet_hops_;
+  packet_hops_ += packet(index).kind == PacketKind::neighbour ? 0 : 1;
   return end;
 }
 

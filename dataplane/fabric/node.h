@@ -69,7 +69,9 @@ class Node {
   void run(Instant end);
   const EventDigest& digest() const { return digest_; }
   std::uint64_t events() const { return events_; }
-  std::uint64_t packet_hops() const { return packet_hops_; }  // packets that left one of its ports
+  std::uint64_t packet_hops() const {
+    return packet_hops_;
+  }  // packets that left one of its ports onto the fabric
   // Frames that links lost on the way here: by chance, or because they were down.
   std::uint64_t lost_frames() const { return lost_frames_; }
 

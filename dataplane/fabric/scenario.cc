@@ -77,6 +77,7 @@ class ScenarioReader {
   void read_hosts(TableReader& t) {
     HostParameters& host = out_.options.host;
     t.optional("recovery", recovery_);
+    read_server(t, out_.options.server);
     ReceiverParameters& receiver = host.receiver;
     receiver.buffer.buffer = Bytes(512 * 1024);
     receiver.buffer.lossless_pool = {.reserve = Bytes(0),
@@ -102,6 +103,18 @@ class ScenarioReader {
     t.optional("ack_dscp", host.ack_dscp);
     t.optional("priority", data_priority_);
     t.optional("cnp_priority", cnp_priority_);
+  }
+
+  // GPUs of one server: hosts that follow each other.
+  void read_server(TableReader& t, ServerParameters& server) {
+    const std::uint32_t hosts = out_.topology.hosts;
+    t.optional("gpus_per_server", server.hosts, [&](std::uint32_t n) {
+      return n >= 2 && n <= 64 && hosts % n == 0 ? std::string()
+                                                 : fmt::format("2 to 64, a divisor of {} hosts", hosts);
+    });
+    if (!t.has("gpus_per_server")) return;  // then keys for NVLink are wrong
+    t.required("nvlink_rate", server.nvlink_rate, a_rate());
+    t.optional("nvlink_latency", server.latency, a_delay());
   }
 
   void read_switches(TableReader& t) {
