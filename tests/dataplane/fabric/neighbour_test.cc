@@ -96,7 +96,10 @@ TEST(Neighbours, LetEveryNicCarryItsPartOfAnAllReduce) {
 
 TEST(Neighbours, ChangeNothingWithTheNumberOfThreads) {
   const std::string text = all_hosts() + kHierarchical;
-  EXPECT_EQ(result_of(text, {}, {.threads = 3}).event_log_sha256, result_of(text).event_log_sha256);
+  const std::vector<TomlSetting> small{{"jobs.0.steps.0.bytes", "256KiB"},
+                                       {"jobs.0.steps.1.bytes", "64KiB"},
+                                       {"jobs.0.steps.2.bytes", "256KiB"}};
+  EXPECT_EQ(result_of(text, small, {.threads = 2}).event_log_sha256, result_of(text, small).event_log_sha256);
 }
 
 TEST(Neighbours, AreSaidByTheirNumberAndRate) {
