@@ -51,7 +51,7 @@ HostNode::HostNode(NodeId id, Lane& lane, const HostParameters& parameters, BitR
       ingress_(parameters.receiver.buffer) {}
 
 void HostNode::on_port(std::uint16_t port, BitRate rate) {
-  if (port == kFabric) ingress_.add_port(rate);
+  if (port == kFabric) ingress_.add_port(rate, delay_of(port));
 }
 
 void HostNode::on_timer(Instant now, std::uint32_t what) {

@@ -92,6 +92,7 @@ class HostNode final : public Node {
     HostNode& host;
     std::uint32_t part;  // what add_rank returned
     std::uint64_t bytes;
+    const ControllerChoice* controller = nullptr;  // instead of its host's; must outlive it
   };
   static void join(const Member& a, const Member& b, std::uint32_t number);
   // Two ranks whose hosts share a server: `port_there` of a's host leads to b's, `port_back` back.

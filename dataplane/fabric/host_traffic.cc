@@ -26,6 +26,7 @@ struct End {
   HostNode& host;
   engine::Endpoint& endpoint;
   wire::Qpn qpn;
+  const ControllerChoice* controller = nullptr;
 };
 
 void connect_end(const End& here, const End& there, const HostParameters& parameters, std::uint32_t number) {
@@ -39,6 +40,7 @@ void connect_end(const End& here, const End& there, const HostParameters& parame
       .ack_timeout = parameters.ack_timeout,
       .initiator_depth = 0,
       .responder_resources = 0,
+      .controller = here.controller,
       .selective_repeat = parameters.selective_repeat};
   ROCETUNE_ASSERT(here.endpoint.connect(here.qpn, p).has_value());
 }
@@ -91,8 +93,8 @@ std::uint32_t HostNode::add_rank(const Job& job, Rank rank) {
 void HostNode::join(const Member& a, const Member& b, std::uint32_t number) {
   const std::uint32_t window = a.host.parts_[a.part].progress.job().window;
   const engine::QueuePairOptions depths{.send_depth = window, .receive_depth = window};
-  const End here{a.host, a.host.endpoint_, a.host.endpoint_.create(depths).value()};
-  const End there{b.host, b.host.endpoint_, b.host.endpoint_.create(depths).value()};
+  const End here{a.host, a.host.endpoint_, a.host.endpoint_.create(depths).value(), a.controller};
+  const End there{b.host, b.host.endpoint_, b.host.endpoint_.create(depths).value(), b.controller};
   connect_end(here, there, a.host.parameters_, number);
   connect_end(there, here, b.host.parameters_, number);
   const auto add = [&](const Member& from, const End& end, const Member& to, const End& other) {

@@ -6,11 +6,25 @@ Bytes IngressParameters::scaled(Bytes bytes, BitRate rate) const {
   return scaled_from ? Bytes(mul_div(bytes.count(), rate.count(), scaled_from->count())) : bytes;
 }
 
-void IngressBuffer::add_port(BitRate rate) {
+Bytes DerivedHeadroom::of(BitRate rate, Duration delay) const {
+  const Duration silent_after = 2 * delay + reaction;
+  // Bits a second x picoseconds.
+  const Wide bits = Wide(rate.count()) * silent_after.count();
+  const Wide on_the_way = (bits + Wide(8'000'000'000'000) - 1) / Wide(8'000'000'000'000);
+  return Bytes(static_cast<std::int64_t>(on_the_way)) + 3 * frame +
+         Bytes(std::int64_t{LinkFrame{.message = {}}.wire_bytes()});
+}
+
+Bytes IngressParameters::headroom_at(BitRate rate, Duration delay) const {
+  return derived_headroom ? derived_headroom->of(rate, delay) : scaled(lossless_pool.headroom, rate);
+}
+
+void IngressBuffer::add_port(BitRate rate, Duration delay, bool is_counted) {
   Port& port = ports_.emplace_back(rate, parameters_.pauser);
-  if (parameters_.flow_control == FlowControl::credits) return;
+  port.is_counted = is_counted;
+  if (parameters_.flow_control == FlowControl::credits || !is_counted) return;
   IngressPoolProfile lossless_pool = parameters_.lossless_pool;
-  lossless_pool.headroom = parameters_.scaled(lossless_pool.headroom, rate);
+  lossless_pool.headroom = parameters_.headroom_at(rate, delay);
   for (int p = 0; p < Priority::kCount; ++p) {
     const bool is_lossless = parameters_.lossless.contains(Priority(p));
     port.pools[static_cast<std::size_t>(p)] =
@@ -20,6 +34,7 @@ void IngressBuffer::add_port(BitRate rate) {
 
 std::optional<LinkFrame> IngressBuffer::tell(Instant now, std::uint16_t port, Priority p) {
   Port& at = ports_[port];
+  if (!at.is_counted) return std::nullopt;
   if (parameters_.flow_control == FlowControl::credits) {
     // A quarter of the buffer at a time: often enough that the peer never waits for a message, if the buffer
     // is that much larger than what is in flight.

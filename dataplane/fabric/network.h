@@ -99,8 +99,12 @@ class Network {
   void join_ranks(std::size_t job, Rank low, Rank high, const Exchange& exchange, std::uint32_t number);
   // The ranks' hosts reach each other without the fabric.
   bool are_neighbours(const Job& job, const std::pair<Rank, Rank>& ranks) const {
-    return options_.server.joins(job.hosts[ranks.first], job.hosts[ranks.second]);
+    const NodeId a = job.hosts[ranks.first];
+    const NodeId b = job.hosts[ranks.second];
+    return std::max(a, b) < end_hosts_ && options_.server.joins(a, b);
   }
+  // For a reduction engine towards this other node: as fast as the link there.
+  const ControllerChoice* pace_of(NodeId from, NodeId to);
   void plan_faults(const Topology& topology);
   void plan_routes(const Topology& topology);
   void add_traffic(std::span<const Flow> flows, const std::vector<Exchanges>& exchanges);
@@ -108,6 +112,11 @@ class Network {
   void run_window(std::size_t lane, Instant end);
 
   const NetworkOptions options_;
+  HostParameters reducer_;  // of reduction engines
+  NodeId end_hosts_;        // whoever is below is a host of the user's, up to the switches an engine
+  std::vector<BitRate> rate_of_host_;
+  std::vector<BitRate> uplink_of_;  // by engine: the fastest link of its switch to another one
+  std::map<BitRate, ControllerChoice> paces_;
   PacketPages pages_;
   std::deque<Lane> lanes_;
   std::vector<std::size_t> lane_of_;          // by node

@@ -92,6 +92,7 @@ class Node {
   // Puts a packet on the link of `port` from `now` on. Returns when its last bit has left.
   Instant send(Instant now, std::uint16_t port, PacketIndex packet);
   bool is_up(std::uint16_t port) const { return outs_[port].is_up; }
+  Duration delay_of(std::uint16_t port) const { return ins_[port]->delay(); }
   BitRate rate_of(std::uint16_t port) const { return outs_[port].rate; }
   Duration time_on_link(std::uint16_t port, std::uint32_t bytes) const { return outs_[port].time_of(bytes); }
   Random& random() { return random_; }

@@ -198,7 +198,7 @@ class Run {
     RunResult out{.scenario = scenario_.name, .seed = scenario_.options.seed};
     out.virtual_s = (end_ - Instant()).seconds();
     out.reached_limit = end_ >= limit_ && !network_.is_finished();
-    out.hosts = network_.hosts();
+    out.hosts = scenario_.topology.end_hosts();
     out.switches = network_.switches();
     out.packet_hops = totals.packet_hops;
     out.events = totals.events;

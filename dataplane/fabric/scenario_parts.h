@@ -21,6 +21,9 @@ void read_flows(TableReader& t, Scenario& out);
 // One [[jobs]]: adds to out.jobs. Needs the same.
 void read_jobs(TableReader& t, Scenario& out);
 
+// When all is read: engines on the switches that reduce for jobs, `delay` away from them.
+void place_reducers(Scenario& out, Duration delay);
+
 // What one switch does otherwise than the others.
 struct OwnClasses {
   std::vector<std::pair<Dscp, Priority>> priority_of;  // these entries of its map

@@ -17,9 +17,8 @@ dcqcn::CongestionPointParameters SwitchParameters::congestion_point_at(BitRate r
   return out;
 }
 
-SwitchNode::Port::Port(BitRate speed, const SwitchParameters& parameters)
-    : gate(speed, parameters.ingress.flow_control, parameters.ingress.lane_buffer),
-      scheduler(parameters.ets) {
+SwitchNode::Port::Port(BitRate speed, const SwitchParameters& parameters, FlowControl flow_control)
+    : gate(speed, flow_control, parameters.ingress.lane_buffer), scheduler(parameters.ets) {
   const dcqcn::CongestionPointParameters point = parameters.congestion_point_at(speed);
   points.assign(Priority::kCount, dcqcn::CongestionPoint(point));
   marks_from = point.curve.minimum;
@@ -37,10 +36,13 @@ SwitchNode::SwitchNode(NodeId id, Lane& lane, const SwitchParameters& parameters
 }
 
 void SwitchNode::on_port(std::uint16_t port, BitRate rate) {
-  Port& added = ports_.emplace_back(rate, *parameters_);
+  const bool is_counted = port != reducer_port_;
+  // Nobody behind it sends pauses, so that by PFC it may always send.
+  Port& added = ports_.emplace_back(rate, *parameters_,
+                                    is_counted ? parameters_->ingress.flow_control : FlowControl::pfc);
   const auto own = parameters_->priority_of_port.find(port);
   added.priority_of = own == parameters_->priority_of_port.end() ? &parameters_->priority_of : &own->second;
-  ingress_.add_port(rate);
+  ingress_.add_port(rate, delay_of(port), is_counted);
 }
 
 void SwitchNode::plan_change(Instant at, const SwitchParameters* parameters, const RoutingTable* routes) {

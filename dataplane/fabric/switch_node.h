@@ -76,6 +76,10 @@ class SwitchNode final : public Node {
   SwitchNode(NodeId id, Lane& lane, const SwitchParameters& parameters, const RoutingTable& routes,
              std::uint64_t seed);
 
+  // Behind its next port is a reduction engine, a part of the switch itself: frames to and from it take no
+  // room of the packet buffer, and neither side ever holds the other.
+  void expect_reducer() { reducer_port_ = static_cast<std::uint16_t>(ports()); }
+
   const SwitchPortCounters& counters(std::uint16_t port) const { return ports_[port].counters; }
   // Watches the egress of a port from now on; the watch must outlive the node.
   void watch(std::uint16_t port, QueueWatch& watch) { ports_[port].watch = &watch; }
@@ -101,7 +105,7 @@ class SwitchNode final : public Node {
 
  private:
   struct Port {
-    Port(BitRate speed, const SwitchParameters& parameters);
+    Port(BitRate speed, const SwitchParameters& parameters, FlowControl flow_control);
     // Egress.
     std::array<PacketQueue, Priority::kCount> queues;
     PacketQueue control;
@@ -176,6 +180,7 @@ class SwitchNode final : public Node {
   PathChoice paths_;
   IngressBuffer ingress_;
   std::deque<Port> ports_;
+  std::optional<std::uint16_t> reducer_port_;
   std::vector<Change> changes_;
   std::vector<std::uint16_t> live_ways_;
   std::uint32_t ports_down_ = 0;

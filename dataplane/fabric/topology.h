@@ -31,15 +31,23 @@ struct Topology {
   std::uint32_t hosts = 0;
   std::uint32_t switches = 0;
   std::vector<LinkSpec> links;
+  // The last so many of `hosts` are none of the user's but reduction engines, each on this switch.
+  std::vector<std::uint32_t> reducers = {};
+  std::uint32_t end_hosts() const { return hosts - static_cast<std::uint32_t>(reducers.size()); }
+  bool is_reducer(NodeId node) const { return node >= end_hosts() && node < hosts; }
   NodeId switch_id(std::uint32_t index) const { return hosts + index; }
   bool is_host(NodeId node) const { return node < hosts; }
-  // "host 3", "switch 0": what parse_node (scenario_links.h) reads.
+  // "host 3", "switch 0": what parse_node (scenario_links.h) reads; "reducer of switch 0".
   std::string name_of(NodeId node) const;
 };
 
 // Error (bad_input): a link of a node that is not there, of a node to itself, or without rate or delay; a
 // host that has not exactly one link, to a switch.
 Expected<> check(const Topology& topology);
+
+// The same with a reduction engine on each of these switches: one more host, after all others, behind a link
+// of its own that takes what all links of the switch do together. Links keep their order.
+Topology with_reducers(const Topology& topology, std::span<const std::uint32_t> switches, Duration delay);
 
 // As routing sees it; links of which `is_down` says so (if it is given) lead nowhere, and keep their ports.
 Graph graph_of(const Topology& topology, const std::vector<bool>& is_down = {});

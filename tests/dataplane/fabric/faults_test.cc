@@ -58,6 +58,28 @@ TEST(LinkLoss, BitErrorsTakeLongFramesMoreOften) {
   EXPECT_LT(large, 0.034);
 }
 
+// Ten kilometres of cable hold 1.25 MB of a port's 100 Gb/s both ways.
+TEST(Headroom, DerivedFromTheCableIsEnough) {
+  const std::string incast = kFiveHosts.substr(0, kFiveHosts.find("[[flows]]")) +
+                             "[[flows]]\npattern = \"incast\"\nsenders = 4\nbytes = \"8MB\"\n";
+  const auto drops = [&](const char* headroom) {
+    return result_of(incast, {{"topology.length", "10000m"},
+                              {"switches.buffer", "16MiB"},
+                              {"switches.alpha_exponent", "-3"},
+                              {"switches.headroom", headroom}})
+        .drops;
+  };
+  EXPECT_EQ(drops("derived"), 0u);
+  EXPECT_GT(drops("60kB"), 0u);
+}
+
+TEST(Headroom, IsWhatArrivesUntilThePeerIsSilent) {
+  // 2 us of cable and 1 us of reaction at 100 Gb/s: 37500 B; three frames; a pause of 84 B.
+  const DerivedHeadroom derived{.frame = Bytes(1000), .reaction = microseconds(1)};
+  EXPECT_EQ(derived.of(gigabits_per_second(100), microseconds(1)), Bytes(37'500 + 3 * 1000 + 84));
+  EXPECT_EQ(derived.of(gigabits_per_second(100), Duration(1)), Bytes(12'501 + 3 * 1000 + 84));
+}
+
 TEST(BitErrorRate, SpoilsAFrameAsOftenAsTheSumOfItsBits) {
   const BitErrorRate rate = BitErrorRate::parse("1e-5").value();
   // 1 - (1 - 1e-5)^8000 = 0.0768840...
