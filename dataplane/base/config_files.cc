@@ -7,6 +7,8 @@
 #include <iterator>
 #include <map>
 
+#include "dataplane/base/file.h"
+
 namespace rocetune {
 namespace {
 
@@ -20,8 +22,10 @@ Expected<ConfigFile> read_user_file(const fs::path& file, const std::string& pat
   return out;
 }
 
+constexpr std::string_view kBuiltIn = "built-in ";  // before its path: the name of a built-in file
+
 ConfigFile built_in(const detail::EmbeddedFile& file) {
-  return {std::string(file.path), fmt::format("built-in {}", file.path), std::string(file.text)};
+  return {std::string(file.path), fmt::format("{}{}", kBuiltIn, file.path), std::string(file.text)};
 }
 
 }  // namespace
@@ -77,6 +81,18 @@ Expected<std::vector<ConfigFile>> ConfigFiles::list(std::string_view folder,
   std::vector<ConfigFile> out;
   for (auto& [path, file] : by_path) out.push_back(std::move(file));
   return out;
+}
+
+Expected<ConfigFile> read_beside(const std::string& name, const std::string& path, Bytes limit) {
+  const fs::path beside(path);
+  if (name.starts_with(kBuiltIn) && beside.is_relative()) {
+    const fs::path folder = fs::path(name.substr(kBuiltIn.size())).parent_path();
+    return ConfigFiles().read((folder / beside).lexically_normal().string());
+  }
+  const std::string found = beside.is_relative() ? directory_of(name) + "/" + path : path;
+  return read_file(found, limit).map([&](std::string&& text) {
+    return ConfigFile{.path = path, .name = found, .text = std::move(text)};
+  });
 }
 
 }  // namespace rocetune

@@ -35,6 +35,11 @@ class ConfigFiles {
   std::string directory_;  // empty: none
 };
 
+// A file that another one names, relative to where that one stands: for a built-in one another built-in file,
+// else a file in its folder. `name`: that of the ConfigFile, or the path of a file; `path`: an absolute one
+// stands for itself. Errors: as ConfigFiles::read and read_file have them.
+Expected<ConfigFile> read_beside(const std::string& name, const std::string& path, Bytes limit);
+
 namespace detail {
 struct EmbeddedFile {
   std::string_view path;

@@ -73,8 +73,8 @@ class TableReader {
     const auto at = ask(key);
     return at && checked(*at, out, check);
   }
-  // A string with a form of its own, or an integer or a truth value, which stand for their text: `parse` is
-  // std::string_view -> Parsed<T> (tl::expected<T, UnitError>).
+  // A string with a form of its own, or a number or a truth value, which stand for their (shortest) text:
+  // `parse` is std::string_view -> Parsed<T> (tl::expected<T, UnitError>).
   template <class T, class Parse>
   bool required_text(std::string_view key, T& out, const Parse& parse) {
     const auto at = ask(key);
@@ -144,6 +144,8 @@ class TableReader {
     std::string text;
     if (at.is(toml_detail::Node::Kind::integer)) {
       text = std::to_string(at.node->integer);
+    } else if (at.is(toml_detail::Node::Kind::real)) {
+      text = fmt::format("{}", at.node->real);
     } else if (at.is(toml_detail::Node::Kind::boolean)) {
       text = at.node->boolean ? "true" : "false";
     } else if (!toml_detail::read_value(at, text)) {

@@ -25,8 +25,9 @@ struct ClassPlace {
 
 class FarEnds {
  public:
+  // `topology` must outlive it.
   explicit FarEnds(const Topology& topology)
-      : hosts_(topology.hosts), ends_(topology.hosts + topology.switches) {
+      : topology_(topology), ends_(topology.hosts + topology.switches) {
     for (const LinkSpec& link : topology.links) {
       const auto a = static_cast<std::uint16_t>(ends_[link.a].size());
       const auto b = static_cast<std::uint16_t>(ends_[link.b].size());
@@ -35,18 +36,16 @@ class FarEnds {
     }
   }
   PortPlace of(PortPlace place) const { return ends_[place.node][place.port]; }
-  bool is_host(NodeId node) const { return node < hosts_; }
-  std::uint32_t switch_index(NodeId node) const { return node - hosts_; }
-  std::string name(NodeId node) const {
-    return is_host(node) ? fmt::format("host {}", node) : fmt::format("switch {}", switch_index(node));
-  }
+  bool is_host(NodeId node) const { return topology_.is_host(node); }
+  std::uint32_t switch_index(NodeId node) const { return node - topology_.hosts; }
+  std::string name(NodeId node) const { return topology_.name_of(node); }
   // A host has one port, which needs no number.
   std::string name(PortPlace place) const {
     return is_host(place.node) ? name(place.node) : fmt::format("{} port {}", name(place.node), place.port);
   }
 
  private:
-  NodeId hosts_;
+  const Topology& topology_;
   std::vector<std::vector<PortPlace>> ends_;
 };
 

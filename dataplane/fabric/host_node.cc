@@ -51,13 +51,12 @@ HostNode::HostNode(NodeId id, Lane& lane, const HostParameters& parameters, BitR
       ingress_(parameters.receiver.buffer) {}
 
 void HostNode::on_port(std::uint16_t port, BitRate rate) {
-  ROCETUNE_ASSERT(port == 0);  // its traffic comes after it
-  ingress_.add_port(rate);
+  if (port == kFabric) ingress_.add_port(rate, delay_of(port));
 }
 
 void HostNode::on_timer(Instant now, std::uint32_t what) {
-  const std::uint32_t which = what >> 3;
-  switch (static_cast<Purpose>(what & 7)) {
+  const std::uint32_t which = what >> 4;
+  switch (static_cast<Purpose>(what & 15)) {
     case kEndpoint:
       if (endpoint_wake_ != now) return;
       endpoint_wake_ = Instant::never();
@@ -91,6 +90,12 @@ void HostNode::on_timer(Instant now, std::uint32_t what) {
       return refresh_in_time();
     case kStorm:
       return on_storm(now);
+    case kNeighbourSent:
+      on_sent_to_neighbour(now);
+      return transmit(now);
+    case kNeighbourHere:
+      on_from_neighbour(now);
+      return transmit(now);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "dataplane/engine/synthetic_memory.h"
 #include "dataplane/fabric/ingress_buffer.h"
 #include "dataplane/fabric/job.h"
+#include "dataplane/fabric/neighbour_link.h"
 #include "dataplane/fabric/node.h"
 #include "dataplane/wire/path_headers.h"
 
@@ -76,6 +77,8 @@ class HostNode final : public Node {
   HostNode(NodeId id, Lane& lane, const HostParameters& parameters, BitRate line_rate, std::uint64_t seed,
            const Capacity& capacity);
 
+  // Its port; others lead to neighbours in the same server.
+  static constexpr std::uint16_t kFabric = 0;
   static wire::IpAddress address_of(NodeId id) { return wire::IpAddress::v4(0x0A000000U + id); }
   static NodeId id_of(std::uint32_t v4) { return v4 - 0x0A000000U; }
 
@@ -89,8 +92,12 @@ class HostNode final : public Node {
     HostNode& host;
     std::uint32_t part;  // what add_rank returned
     std::uint64_t bytes;
+    const ControllerChoice* controller = nullptr;  // instead of its host's; must outlive it
   };
   static void join(const Member& a, const Member& b, std::uint32_t number);
+  // Two ranks whose hosts share a server: `port_there` of a's host leads to b's, `port_back` back.
+  static void join_neighbours(const Member& a, const Member& b, std::uint16_t port_there,
+                              std::uint16_t port_back);
   // From `at` on it takes what arrives at another rate; 0: as fast as it comes.
   void plan_receive_rate(Instant at, BitRate rate);
 
@@ -114,9 +121,20 @@ class HostNode final : public Node {
   std::uint64_t xoffs(Priority p) const { return xoffs_[index_of(p)]; }
 
  private:
-  enum Purpose : std::uint32_t { kEndpoint, kEffect, kStart, kCompute, kTake, kRate, kRefresh, kStorm };
+  enum Purpose : std::uint32_t {
+    kEndpoint,
+    kEffect,
+    kStart,
+    kCompute,
+    kTake,
+    kRate,
+    kRefresh,
+    kStorm,
+    kNeighbourSent,
+    kNeighbourHere
+  };
   static std::uint32_t timer(Purpose purpose, std::size_t which = 0) {
-    return static_cast<std::uint32_t>(which) << 3 | static_cast<std::uint32_t>(purpose);
+    return static_cast<std::uint32_t>(which) << 4 | static_cast<std::uint32_t>(purpose);
   }
   // What this host sends to one other on one queue pair, byte behind byte of a region.
   struct Channel {
@@ -134,6 +152,11 @@ class HostNode final : public Node {
     Part(const Job& job, Rank rank) : progress(job, rank) {}
     JobRank progress;
     std::unordered_map<Rank, std::uint32_t> channel_of;  // by rank of the peer; only looked up
+    struct Neighbour {
+      std::uint16_t port;
+      std::uint32_t part;
+    };
+    std::unordered_map<Rank, Neighbour> neighbour_of;  // likewise, in the same server
   };
   // echoes_ce: a queue pair that receives, and its sender's.
   struct Echo {
@@ -171,8 +194,11 @@ class HostNode final : public Node {
   void on_completion(Instant now, const engine::Completion& completion);
   void begin_step(Instant now, std::uint32_t part);
   void start_step(Instant now, std::uint32_t part);
-  void send_messages(std::uint32_t part);
+  void send_messages(Instant now, std::uint32_t part);
   void finish_steps(Instant now, std::uint32_t part);
+  void send_to_neighbours(Instant now);
+  void on_sent_to_neighbour(Instant now);
+  void on_from_neighbour(Instant now);
 
   // host_node.cc: what it sends.
   void transmit(Instant now);
@@ -196,6 +222,7 @@ class HostNode final : public Node {
   std::uint64_t completed_bytes_ = 0;
   std::uint64_t failures_ = 0;
   std::vector<Echo> echoes_;
+  NeighbourLink neighbours_;
 
   // Towards the link.
   std::array<PacketQueue, Priority::kCount> held_;  // fetched, and not yet on the link

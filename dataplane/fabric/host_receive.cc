@@ -20,8 +20,13 @@ void remark(wire::MutableBytes header, std::uint8_t tos) {
 
 }  // namespace
 
-void HostNode::on_arrival(Instant now, std::uint16_t, Packet& packet) {
-  mutable_digest().add(now, packet.wire_bytes);
+void HostNode::on_arrival(Instant now, std::uint16_t port, Packet& packet) {
+  mutable_digest().add(now, std::uint64_t{port} << 32 | packet.wire_bytes);
+  if (port != kFabric) {
+    const Duration span = time_on_link(port, packet.wire_bytes);
+    set_timer(neighbours_.on_arrival(now, span, packets().body(packet).link), timer(kNeighbourHere));
+    return packets().give_back(packet);
+  }
   if (packet.kind != PacketKind::roce) return on_link_frame(now, packet);
   receive(now, packet);
   take_completions(now);

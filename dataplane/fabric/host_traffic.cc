@@ -40,6 +40,7 @@ struct End {
   HostNode& host;
   engine::Endpoint& endpoint;
   wire::Qpn qpn;
+  const ControllerChoice* controller = nullptr;
 };
 
 void connect_end(const End& here, const End& there, const HostParameters& parameters, std::uint32_t number) {
@@ -53,6 +54,7 @@ void connect_end(const End& here, const End& there, const HostParameters& parame
       .ack_timeout = parameters.ack_timeout,
       .initiator_depth = 0,
       .responder_resources = 0,
+      .controller = here.controller,
       .selective_repeat = parameters.selective_repeat};
   ROCETUNE_ASSERT(here.endpoint.connect(here.qpn, p).has_value());
 }
@@ -105,8 +107,8 @@ std::uint32_t HostNode::add_rank(const Job& job, Rank rank) {
 void HostNode::join(const Member& a, const Member& b, std::uint32_t number) {
   const std::uint32_t window = a.host.parts_[a.part].progress.job().window;
   const engine::QueuePairOptions depths{.send_depth = window, .receive_depth = window};
-  const End here{a.host, a.host.endpoint_, a.host.endpoint_.create(depths).value()};
-  const End there{b.host, b.host.endpoint_, b.host.endpoint_.create(depths).value()};
+  const End here{a.host, a.host.endpoint_, a.host.endpoint_.create(depths).value(), a.controller};
+  const End there{b.host, b.host.endpoint_, b.host.endpoint_.create(depths).value(), b.controller};
   connect_end(here, there, a.host.parameters_, number);
   connect_end(there, here, b.host.parameters_, number);
   const auto add = [&](const Member& from, const End& end, const Member& to, const End& other) {
@@ -186,7 +188,7 @@ void HostNode::on_completion(Instant now, const engine::Completion& completion) 
   if (completion.kind == engine::CompletionKind::receive_immediate) {
     ROCETUNE_ASSERT(endpoint_.post_receive(completion.qpn, {.work_id = completion.work_id}).has_value());
     parts_[owner].progress.on_received(completion.immediate, released_);
-    send_messages(owner);
+    send_messages(now, owner);
     return finish_steps(now, owner);
   }
   const std::uint32_t bytes = bytes_of(completion.work_id);
@@ -218,18 +220,28 @@ void HostNode::begin_step(Instant now, std::uint32_t part) {
 
 void HostNode::start_step(Instant now, std::uint32_t part) {
   parts_[part].progress.start(released_);
-  send_messages(part);
+  send_messages(now, part);
   finish_steps(now, part);
 }
 
-// Hands what the part has released to its channels.
-void HostNode::send_messages(std::uint32_t part) {
+// Hands what the part has released to its channels, and to NVLink.
+void HostNode::send_messages(Instant now, std::uint32_t part) {
+  Part& sender = parts_[part];
   for (const JobMessage& message : released_) {
-    const std::uint32_t channel = parts_[part].channel_of.at(message.to);
+    if (const auto neighbour = sender.neighbour_of.find(message.to); neighbour != sender.neighbour_of.end()) {
+      neighbours_.push({.port = neighbour->second.port,
+                        .bytes = static_cast<std::uint32_t>(message.bytes),
+                        .from_part = part,
+                        .to_part = neighbour->second.part,
+                        .immediate = message.immediate});
+      continue;
+    }
+    const std::uint32_t channel = sender.channel_of.at(message.to);
     channels_[channel].waiting.push(message);
     post_waiting(channel);
   }
   released_.clear();
+  send_to_neighbours(now);
 }
 
 void HostNode::finish_steps(Instant now, std::uint32_t part) {
@@ -240,6 +252,38 @@ void HostNode::finish_steps(Instant now, std::uint32_t part) {
   } else {
     note_finished();
   }
+}
+
+void HostNode::join_neighbours(const Member& a, const Member& b, std::uint16_t port_there,
+                               std::uint16_t port_back) {
+  Part& here = a.host.parts_[a.part];
+  Part& there = b.host.parts_[b.part];
+  here.neighbour_of.emplace(there.progress.rank(), Part::Neighbour{port_there, b.part});
+  there.neighbour_of.emplace(here.progress.rank(), Part::Neighbour{port_back, a.part});
+}
+
+void HostNode::send_to_neighbours(Instant now) {
+  if (!neighbours_.may_send()) return;
+  const NeighbourMessage& message = neighbours_.begin();
+  Packet& packet = packets().take();
+  packet.kind = PacketKind::neighbour;
+  packet.wire_bytes = message.bytes;
+  packets().body(packet).link = {.part = message.to_part, .immediate = message.immediate};
+  set_timer(send(now, message.port, packet), timer(kNeighbourSent));
+}
+
+void HostNode::on_sent_to_neighbour(Instant now) {
+  const std::uint32_t part = neighbours_.on_sent().from_part;
+  parts_[part].progress.on_acknowledged();
+  send_to_neighbours(now);
+  finish_steps(now, part);
+}
+
+void HostNode::on_from_neighbour(Instant now) {
+  const LinkMessage message = neighbours_.take_arrived();
+  parts_[message.part].progress.on_received(message.immediate, released_);
+  send_messages(now, message.part);
+  finish_steps(now, message.part);
 }
 
 }  // namespace rocetune::fabric

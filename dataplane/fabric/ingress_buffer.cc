@@ -2,21 +2,33 @@
 
 namespace rocetune::fabric {
 
-Bytes IngressBuffer::scaled(const IngressParameters& parameters, Bytes bytes, BitRate rate) {
-  if (!parameters.scaled_from) return bytes;
-  return Bytes(
-      static_cast<std::int64_t>(Wide(bytes.count()) * rate.count() / parameters.scaled_from->count()));
+Bytes IngressParameters::scaled(Bytes bytes, BitRate rate) const {
+  return scaled_from ? Bytes(mul_div(bytes.count(), rate.count(), scaled_from->count())) : bytes;
 }
 
-void IngressBuffer::add_port(BitRate rate) {
+Bytes DerivedHeadroom::of(BitRate rate, Duration delay) const {
+  const Duration silent_after = 2 * delay + reaction;
+  // Bits a second x picoseconds.
+  const Wide bits = Wide(rate.count()) * silent_after.count();
+  const Wide on_the_way = (bits + Wide(8'000'000'000'000) - 1) / Wide(8'000'000'000'000);
+  return Bytes(static_cast<std::int64_t>(on_the_way)) + 3 * frame +
+         Bytes(std::int64_t{LinkFrame{.message = {}}.wire_bytes()});
+}
+
+Bytes IngressParameters::headroom_at(BitRate rate, Duration delay) const {
+  return derived_headroom ? derived_headroom->of(rate, delay) : scaled(lossless_pool.headroom, rate);
+}
+
+void IngressBuffer::add_port(BitRate rate, Duration delay, bool is_counted) {
   const auto port = static_cast<std::uint16_t>(ports_.size());
-  ports_.emplace_back(rate, parameters_.pauser);
+  ports_.emplace_back(rate, parameters_.pauser).is_counted = is_counted;
   if (parameters_.flow_control == FlowControl::credits) return;
   IngressPoolProfile lossless_pool = parameters_.lossless_pool;
-  lossless_pool.headroom = scaled(parameters_, lossless_pool.headroom, rate);
+  lossless_pool.headroom = parameters_.headroom_at(rate, delay);
   for (int p = 0; p < Priority::kCount; ++p) {
     const bool is_lossless = parameters_.lossless.contains(Priority(p));
-    const auto queue = shared_.add_queue(is_lossless ? lossless_pool : parameters_.lossy_pool);
+    const IngressPoolProfile& counted = is_lossless ? lossless_pool : parameters_.lossy_pool;
+    const auto queue = shared_.add_queue(is_counted ? counted : IngressPoolProfile{.reserve = Bytes(0)});
     ROCETUNE_ASSERT(queue == pool(port, Priority(p)));
   }
 }

@@ -13,6 +13,17 @@
 
 namespace rocetune::fabric {
 
+// Headroom of a lossless class from what it has to hold: all that arrives between the decision to send Xoff
+// and the silence that follows.
+struct DerivedHeadroom {
+  Bytes frame;        // the longest on a link, framing included
+  Duration reaction;  // of the peer, from the arrival of a pause frame to its effect
+  // The frame that our pause waits for, the pause, both ways of the cable, the reaction, the frame that the
+  // peer has begun, and the one that was too much: the reckoning of IEEE 802.1Q annex N, without cells.
+  // Rounded up.
+  Bytes of(BitRate rate, Duration delay) const;
+};
+
 struct IngressParameters {
   FlowControl flow_control = FlowControl::pfc;
   // pfc
@@ -20,11 +31,17 @@ struct IngressParameters {
   PrioritySet lossless;  // priorities with PFC
   // Ports faster or slower than this have more or less headroom in proportion. None: all have the same.
   std::optional<BitRate> scaled_from;
-  IngressPoolProfile lossless_pool;  // its headroom is what must be kept free after Xoff
+  IngressPoolProfile lossless_pool;                 // its headroom is what must be kept free after Xoff
+  std::optional<DerivedHeadroom> derived_headroom;  // instead of that one
   IngressPoolProfile lossy_pool;
   PauserParameters pauser;
   // credits: what each lane of each port holds
   Bytes lane_buffer{128 * 1024};
+
+  // `bytes` that are meant for a port of scaled_from, for one of `rate`; rounded down.
+  Bytes scaled(Bytes bytes, BitRate rate) const;
+  // Of a lossless class at a port of `rate` with a cable of `delay` one way.
+  Bytes headroom_at(BitRate rate, Duration delay) const;
 };
 
 struct LinkFrame {
@@ -41,22 +58,21 @@ struct LinkFrame {
 
 class IngressBuffer {
  public:
-  // `bytes` that are meant for a port of scaled_from, for one of `rate`.
-  static Bytes scaled(const IngressParameters& parameters, Bytes bytes, BitRate rate);
-
   explicit IngressBuffer(const IngressParameters& parameters)
       : parameters_(parameters), shared_(parameters.buffer) {}
-  void add_port(BitRate rate);
+  // `is_counted` false: what comes in there takes no room here, and its peer is told nothing.
+  // `delay`: of its link, one way.
+  void add_port(BitRate rate, Duration delay, bool is_counted = true);
 
   // False: there is no room, the packet is dropped. With credits that cannot be.
   bool admit(std::uint16_t port, Priority p, std::uint32_t bytes) {
-    if (parameters_.flow_control == FlowControl::credits) return true;
+    if (parameters_.flow_control == FlowControl::credits || !ports_[port].is_counted) return true;
     return shared_.admit(pool(port, p), Bytes(bytes)) != SharedBuffer::Room::dropped;
   }
   void release(std::uint16_t port, Priority p, std::uint32_t bytes) {
     if (parameters_.flow_control == FlowControl::credits) {
       ports_[port].freed[index_of(p)] += bytes;
-    } else {
+    } else if (ports_[port].is_counted) {
       shared_.release(pool(port, p), Bytes(bytes));
     }
   }
@@ -77,20 +93,19 @@ class IngressBuffer {
   bool has_room(std::uint16_t port, Priority p) const { return shared_.allows_xon(pool(port, p)); }
   // Its peer has been asked to be silent.
   bool is_holding(std::uint16_t port, Priority p) const { return ports_[port].pauser.paused().contains(p); }
-  std::int64_t held_bytes(std::uint16_t port, Priority p) const {
-    return shared_.held(pool(port, p)).count();
-  }
 
  private:
   struct Port {
     explicit Port(BitRate rate, const PauserParameters& p) : pauser(rate, p) {}
     Pauser pauser;
+    bool is_counted = true;
     std::array<std::int64_t, Priority::kCount> freed{};  // credits: since the beginning
     std::array<std::int64_t, Priority::kCount> told{};   // of it, what the peer knows
   };
   // What most packets ask, and nearly always in vain.
   bool has_news(std::uint16_t port, Priority p) const {
     const Port& at = ports_[port];
+    if (!at.is_counted) return false;
     if (parameters_.flow_control == FlowControl::credits) {
       // A quarter of the buffer at a time: often enough that the peer never waits for a message, if the
       // buffer is that much larger than what is in flight.

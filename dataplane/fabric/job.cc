@@ -9,39 +9,50 @@ std::uint32_t immediate_of(std::uint32_t instance, std::uint32_t receive) {
   return instance * kMostReceives | receive;
 }
 
-JobMessage message(const Job& job, std::uint32_t instance, Rank rank, const schedule::Send& send) {
+JobMessage message(const Job& job, std::uint32_t instance, const JobSeat& seat, const schedule::Send& send) {
   const JobStep& step = job.step(instance);
   const auto offset = [&](std::uint32_t piece) {
-    return schedule::piece_offset(step.bytes, step.schedule->pieces(), piece, kElement);
+    return schedule::piece_offset(step.bytes, seat.schedule->pieces(), piece, kElement);
   };
-  return {.to = step.grouping.member(rank, send.to),
+  return {.to = step.member(seat.group, send.to),
           .bytes = offset(send.pieces.end()) - offset(send.pieces.first),
           .immediate = immediate_of(instance, send.arrives)};
 }
 
 }  // namespace
 
+JobSeat Job::seat_of(std::uint32_t instance, Rank rank) const {
+  const JobStep& step = this->step(instance);
+  if (rank >= ranks()) {
+    const Reducer& reducer = reducers[rank - ranks()];
+    if (reducer.step != instance % steps.size()) return {};
+    return {step.trees[reducer.group].schedule.get(), reducer.group, step.grouping.size + reducer.index};
+  }
+  const Rank group = step.grouping.group_of(rank);
+  const auto& schedule = step.trees.empty() ? step.schedule : step.trees[group].schedule;
+  return {schedule.get(), group, step.grouping.index_of(rank)};
+}
+
 std::vector<JobMessage> messages_of(const Job& job, std::uint32_t instance, Rank rank) {
-  const JobStep& step = job.step(instance);
+  const JobSeat seat = job.seat_of(instance, rank);
   std::vector<JobMessage> out;
-  if (step.schedule == nullptr) return out;
-  const Rank index = step.grouping.index_of(rank);
-  for (std::uint32_t i = 0; i < step.schedule->sends(index); ++i)
-    out.push_back(message(job, instance, rank, step.schedule->send(index, i)));
+  if (seat.schedule == nullptr) return out;
+  for (std::uint32_t i = 0; i < seat.schedule->sends(seat.index); ++i)
+    out.push_back(message(job, instance, seat, seat.schedule->send(seat.index, i)));
   return out;
 }
 
 JobMessage JobRank::message_of(std::uint32_t send) const {
-  const JobStep& step = job_.step(instance_);
-  return message(job_, instance_, rank_, step.schedule->send(step.grouping.index_of(rank_), send));
+  const JobSeat seat = job_.seat_of(instance_, rank_);
+  return message(job_, instance_, seat, seat.schedule->send(seat.index, send));
 }
 
 void JobRank::start(std::vector<JobMessage>& out) {
   is_started_ = true;
-  const JobStep& step = job_.step(instance_);
-  if (step.schedule == nullptr) return;
-  const Rank index = step.grouping.index_of(rank_);
-  const schedule::Schedule& schedule = *step.schedule;
+  const JobSeat seat = job_.seat_of(instance_, rank_);
+  if (seat.schedule == nullptr) return;
+  const Rank index = seat.index;
+  const schedule::Schedule& schedule = *seat.schedule;
   const std::uint32_t sends = unacknowledged_ = schedule.sends(index);
   const std::uint32_t receives = unreceived_ = schedule.receives(index);
   missing_.assign(sends, 0);

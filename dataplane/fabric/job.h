@@ -20,9 +20,9 @@ struct Grouping {
   Rank size = 1;
   Rank stride = 1;
   Rank index_of(Rank rank) const { return rank % (size * stride) / stride; }
-  Rank member(Rank rank, Rank index) const {
-    const Rank block = size * stride;
-    return rank / block * block + index * stride + rank % stride;
+  Rank group_of(Rank rank) const { return rank / (size * stride) * stride + rank % stride; }
+  Rank member(Rank group, Rank index) const {
+    return group / stride * (size * stride) + index * stride + group % stride;
   }
 };
 
@@ -33,17 +33,45 @@ struct JobStep {
   std::shared_ptr<const schedule::Schedule> schedule;
   Grouping grouping;
   std::uint64_t bytes = 0;  // of each rank's buffer; a multiple of kElement
+  // in_network: each group has its own reducers, and with them a schedule; `schedule` is the first one's.
+  struct Tree {
+    std::shared_ptr<const schedule::Schedule> schedule;
+    std::vector<std::uint32_t> switches;  // by reducer
+    Rank first_reducer = 0;               // which rank of the job it is
+  };
+  std::vector<Tree> trees = {};  // by group
+
+  // Of a group: its ranks, then its reducers, as ranks of the job.
+  Rank member(Rank group, Rank index) const {
+    return index < grouping.size ? grouping.member(group, index)
+                                 : trees[group].first_reducer + (index - grouping.size);
+  }
 };
 constexpr std::uint32_t kElement = 4;  // bytes: cuts of a buffer lie between elements
 
+// What a rank of a job is in one step: that member of a schedule. No schedule: it has no message to send.
+struct JobSeat {
+  const schedule::Schedule* schedule = nullptr;
+  Rank group = 0;
+  Rank index = 0;
+};
+
 struct Job {
   std::string name;
-  std::vector<NodeId> hosts;  // by rank
+  std::vector<NodeId> hosts;  // by rank; then those of reducers, which are ranks that never compute
+  struct Reducer {
+    std::uint32_t step;  // it only takes part in this one
+    Rank group;
+    Rank index;  // among that group's reducers
+  };
+  std::vector<Reducer> reducers = {};
   Instant start;
   std::vector<JobStep> steps;
   std::uint32_t repeat = 1;  // of all steps
   std::uint32_t window = 2;  // messages posted at once from one rank to another
 
+  Rank ranks() const { return static_cast<Rank>(hosts.size() - reducers.size()); }
+  JobSeat seat_of(std::uint32_t instance, Rank rank) const;
   std::uint32_t instances() const { return repeat * static_cast<std::uint32_t>(steps.size()); }
   const JobStep& step(std::uint32_t instance) const { return steps[instance % steps.size()]; }
 };
@@ -72,7 +100,7 @@ class JobRank {
 
   const Job& job() const { return job_; }
   Rank rank() const { return rank_; }
-  Duration compute() const { return job_.step(instance_).compute; }
+  Duration compute() const { return rank_ < job_.ranks() ? job_.step(instance_).compute : Duration(0); }
 
   void begin(Instant now) { spans_[instance_].begin = now; }
   void start(std::vector<JobMessage>& out);

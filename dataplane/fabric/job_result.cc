@@ -16,8 +16,8 @@ class JobReader {
       : network_(network), number_(job), job_(network.jobs()[job]) {}
 
   JobResult read() const {
-    JobResult out{.name = job_.name, .ranks = job_.hosts.size()};
-    for (Rank rank = 0; rank < job_.hosts.size(); ++rank) out.finished += progress(rank).is_finished();
+    JobResult out{.name = job_.name, .ranks = job_.ranks()};
+    for (Rank rank = 0; rank < job_.ranks(); ++rank) out.finished += progress(rank).is_finished();
     out.iteration_us = iterations();
     for (std::size_t step = 0; step < job_.steps.size(); ++step) out.steps.push_back(read_step(step));
     return out;
@@ -42,7 +42,7 @@ class JobReader {
     return end - begin;
   }
   std::vector<Rank> all() const {
-    std::vector<Rank> out(job_.hosts.size());
+    std::vector<Rank> out(job_.ranks());
     std::iota(out.begin(), out.end(), Rank{0});
     return out;
   }
@@ -57,22 +57,23 @@ class JobReader {
   }
   StepResult read_step(std::size_t index) const {
     const JobStep& step = job_.steps[index];
-    StepResult out{.name = step.name, .what = "compute", .ranks = 1, .groups = job_.hosts.size()};
+    StepResult out{.name = step.name, .what = "compute", .ranks = 1, .groups = job_.ranks()};
     if (step.schedule != nullptr) {
       const schedule::Request& request = step.schedule->request();
       out.what = fmt::format("{} {}", enum_name(request.collective), enum_name(request.algorithm));
       out.ranks = step.grouping.size;
-      out.groups = job_.hosts.size() / step.grouping.size;
+      out.groups = job_.ranks() / step.grouping.size;
       out.bytes = step.bytes;
     }
     const Duration compute = step.schedule == nullptr ? Duration(0) : step.compute;
     std::vector<double> times;
     for (std::size_t i = 0; i < job_.repeat; ++i) {
       const std::size_t instance = i * job_.steps.size() + index;
-      for (Rank rank = 0; rank < job_.hosts.size(); ++rank) {
+      for (Rank rank = 0; rank < job_.ranks(); ++rank) {
         if (step.grouping.index_of(rank) != 0) continue;
         std::vector<Rank> members;
-        for (Rank m = 0; m < step.grouping.size; ++m) members.push_back(step.grouping.member(rank, m));
+        for (Rank m = 0; m < step.grouping.size; ++m)
+          members.push_back(step.grouping.member(step.grouping.group_of(rank), m));
         if (const auto time = span(members, instance, instance, compute))
           times.push_back(microseconds_of(*time));
       }

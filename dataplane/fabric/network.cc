@@ -31,6 +31,7 @@ std::vector<HostNode::Capacity> Network::capacities(std::size_t hosts, std::span
   }
   for (std::size_t job = 0; job < jobs_.size(); ++job) {
     for (const auto& [pair, exchange] : exchanges[job]) {
+      if (are_neighbours(jobs_[job], pair)) continue;
       for (const Rank rank : {pair.first, pair.second}) {
         HostNode::Capacity& capacity = out[jobs_[job].hosts[rank]];
         ++capacity.queue_pairs;
@@ -45,13 +46,27 @@ std::vector<HostNode::Capacity> Network::capacities(std::size_t hosts, std::span
 
 Network::Network(const Topology& topology, const NetworkOptions& options, std::span<const Flow> flows,
                  std::span<const Job> jobs)
-    : options_(options), jobs_(jobs.begin(), jobs.end()) {
+    : options_(options),
+      reducer_(options.host),
+      end_hosts_(topology.end_hosts()),
+      rate_of_host_(host_rates_of(topology)),
+      jobs_(jobs.begin(), jobs.end()) {
+  reducer_.receiver = {};
+  for (const std::uint32_t index : topology.reducers) {
+    const NodeId at = topology.switch_id(index);
+    BitRate& fastest = uplink_of_.emplace_back();
+    for (const LinkSpec& link : topology.links) {
+      if ((link.a == at || link.b == at) && !topology.is_host(std::min(link.a, link.b)))
+        fastest = std::max(fastest, link.rate);
+    }
+  }
   routes_.push_back(std::make_unique<Routes>(graph_of(topology)));
   share_out(topology);
   std::vector<Exchanges> exchanges;
   for (const Job& job : jobs_) exchanges.push_back(exchanges_of(job));
   build_nodes(topology, capacities(topology.hosts, flows, exchanges));
   add_links(topology);
+  if (!jobs_.empty() && options_.server.hosts > 1) add_servers(end_hosts_);
   for (Node* node : nodes_) node->start();
   plan_faults(topology);
   add_traffic(flows, exchanges);
@@ -89,17 +104,13 @@ void Network::share_out(const Topology& topology) {
 }
 
 void Network::build_nodes(const Topology& topology, const std::vector<HostNode::Capacity>& capacities) {
-  std::vector<BitRate> rate_of_host(topology.hosts);
-  for (const LinkSpec& link : topology.links) {
-    if (topology.is_host(link.a)) rate_of_host[link.a] = link.rate;
-    if (topology.is_host(link.b)) rate_of_host[link.b] = link.rate;
-    window_ = std::min(window_, link.delay);
-  }
+  for (const LinkSpec& link : topology.links) window_ = std::min(window_, link.delay);
   for (NodeId id = 0; id < topology.hosts; ++id) {
     const auto own = options_.own_host.find(id);
+    const HostParameters& usual = topology.is_reducer(id) ? reducer_ : options_.host;
     hosts_.push_back(std::make_unique<HostNode>(id, lanes_[lane_of_[id]],
-                                                own == options_.own_host.end() ? options_.host : own->second,
-                                                rate_of_host[id], options_.seed, capacities[id]));
+                                                own == options_.own_host.end() ? usual : own->second,
+                                                rate_of_host_[id], options_.seed, capacities[id]));
     nodes_.push_back(hosts_.back().get());
   }
   for (std::uint32_t i = 0; i < topology.switches; ++i) {
@@ -123,9 +134,47 @@ void Network::add_links(const Topology& topology) {
     pipes_.push_back(
         std::make_unique<Pipe>(link.delay, link.loss, a.id(), static_cast<std::uint16_t>(a.ports())));
     Pipe& back = *pipes_.back();
+    if (topology.is_reducer(link.a)) switches_[link.b - topology.hosts]->expect_reducer();
     a.add_port(back, there, lane_of_[b.id()], link.rate);
     b.add_port(there, back, lane_of_[a.id()], link.rate);
+    for (const auto& [from, to] : {std::pair(&a, link.b), std::pair(&b, link.a)}) {
+      if (!topology.is_host(to) && options_.switches.forwarding == Forwarding::cut_through)
+        from->announce_heads(static_cast<std::uint16_t>(from->ports() - 1));
+    }
+    if (link.bit_errors.is_zero()) continue;
+    for (Node* end : {&a, &b})
+      end->set_bit_errors(static_cast<std::uint16_t>(end->ports() - 1), link.bit_errors);
   }
+}
+
+// NVLink: every host of a server has a port to each other one, in order. All of them share what it sends and
+// takes (neighbour_link.h).
+void Network::add_servers(std::uint32_t hosts) {
+  const ServerParameters& server = options_.server;
+  window_ = std::min(window_, server.latency);
+  const auto pipe_to = [&](const Node& node) {
+    const auto port = static_cast<std::uint16_t>(node.ports());
+    return pipes_.emplace_back(std::make_unique<Pipe>(server.latency, Ratio(), node.id(), port)).get();
+  };
+  for (NodeId first = 0; first < hosts; first += server.hosts) {
+    const NodeId end = std::min(first + server.hosts, hosts);
+    for (NodeId i = first; i < end; ++i) {
+      for (NodeId j = i + 1; j < end; ++j) {
+        Pipe* const there = pipe_to(*hosts_[j]);
+        Pipe* const back = pipe_to(*hosts_[i]);
+        hosts_[i]->add_port(*back, *there, lane_of_[j], server.nvlink_rate);
+        hosts_[j]->add_port(*there, *back, lane_of_[i], server.nvlink_rate);
+      }
+    }
+  }
+}
+
+const ControllerChoice* Network::pace_of(NodeId from, NodeId to) {
+  if (from < end_hosts_) return nullptr;
+  const BitRate rate = to < end_hosts_ ? rate_of_host_[to]
+                                       : std::min(uplink_of_[from - end_hosts_], uplink_of_[to - end_hosts_]);
+  ControllerChoice choice{.kind = ControllerChoice::Kind::fixed, .fixed_rate = rate};
+  return &paces_.try_emplace(rate, choice).first->second;
 }
 
 void Network::plan_faults(const Topology& topology) {
@@ -199,13 +248,27 @@ void Network::add_traffic(std::span<const Flow> flows, const std::vector<Exchang
     for (Rank rank = 0; rank < job.hosts.size(); ++rank) {
       parts.push_back(hosts_[job.hosts[rank]]->add_rank(job, rank));
     }
-    for (const auto& [pair, exchange] : exchanges[j]) {
-      const auto [low, high] = pair;
-      HostNode::join({*hosts_[job.hosts[low]], parts[low], exchange.forward},
-                     {*hosts_[job.hosts[high]], parts[high], exchange.backward}, number++);
-      planned_bytes_ += exchange.forward + exchange.backward;
-    }
+    for (const auto& [pair, exchange] : exchanges[j])
+      join_ranks(j, pair.first, pair.second, exchange, number++);
   }
+}
+
+void Network::join_ranks(std::size_t job, Rank low, Rank high, const Exchange& exchange,
+                         std::uint32_t number) {
+  const NodeId a = jobs_[job].hosts[low];
+  const NodeId b = jobs_[job].hosts[high];
+  const HostNode::Member here{*hosts_[a], parts_[job][low], exchange.forward, pace_of(a, b)};
+  const HostNode::Member there{*hosts_[b], parts_[job][high], exchange.backward, pace_of(b, a)};
+  if (are_neighbours(jobs_[job], {low, high})) {
+    // Ports count the others of the server from 1 (add_servers).
+    const auto port = [&](NodeId from, NodeId to) {
+      const NodeId place = to % options_.server.hosts;
+      return static_cast<std::uint16_t>(place < from % options_.server.hosts ? place + 1 : place);
+    };
+    return HostNode::join_neighbours(here, there, port(a, b), port(b, a));
+  }
+  HostNode::join(here, there, number);
+  planned_bytes_ += exchange.forward + exchange.backward;
 }
 
 bool Network::is_finished() const {

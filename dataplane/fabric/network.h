@@ -31,6 +31,7 @@ struct NetworkOptions {
   // Those that are not like the others, by number among hosts or switches.
   std::map<NodeId, HostParameters> own_host;
   std::map<std::uint32_t, SwitchParameters> own_switch;
+  ServerParameters server;
   std::vector<Fault> faults;
   // How long after a link failed or came back all switches have routes that know. None: never; only the
   // switches at its ends avoid it.
@@ -94,6 +95,16 @@ class Network {
   void share_out(const Topology& topology);
   void build_nodes(const Topology& topology, const std::vector<HostNode::Capacity>& capacities);
   void add_links(const Topology& topology);
+  void add_servers(std::uint32_t hosts);
+  void join_ranks(std::size_t job, Rank low, Rank high, const Exchange& exchange, std::uint32_t number);
+  // The ranks' hosts reach each other without the fabric.
+  bool are_neighbours(const Job& job, const std::pair<Rank, Rank>& ranks) const {
+    const NodeId a = job.hosts[ranks.first];
+    const NodeId b = job.hosts[ranks.second];
+    return std::max(a, b) < end_hosts_ && options_.server.joins(a, b);
+  }
+  // For a reduction engine towards this other node: as fast as the link there.
+  const ControllerChoice* pace_of(NodeId from, NodeId to);
   void plan_faults(const Topology& topology);
   void plan_routes(const Topology& topology);
   void add_traffic(std::span<const Flow> flows, const std::vector<Exchanges>& exchanges);
@@ -101,6 +112,11 @@ class Network {
   void run_window(std::size_t lane, Instant end);
 
   const NetworkOptions options_;
+  HostParameters reducer_;  // of reduction engines
+  NodeId end_hosts_;        // whoever is below is a host of the user's, up to the switches an engine
+  std::vector<BitRate> rate_of_host_;
+  std::vector<BitRate> uplink_of_;  // by engine: the fastest link of its switch to another one
+  std::map<BitRate, ControllerChoice> paces_;
   PacketPages pages_;
   std::deque<Lane> lanes_;
   std::vector<std::size_t> lane_of_;          // by node

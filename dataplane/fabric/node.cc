@@ -18,6 +18,12 @@ void Node::add_port(Pipe& in, Pipe& out, std::size_t peer_lane, BitRate rate) {
   on_port(static_cast<std::uint16_t>(ins_.size() - 1), rate);
 }
 
+void Node::set_bit_errors(std::uint16_t port, BitErrorRate rate) {
+  bit_errors_.resize(ports());
+  bit_errors_[port] = rate;
+  is_lossy_ = true;
+}
+
 void Node::plan(std::uint16_t port, const LinkChange& change) {
   planned_.push_back({port, change});
   timers_.push({change.at, sequence_++, kLinkTimer | static_cast<std::uint32_t>(planned_.size() - 1)});
@@ -34,9 +40,10 @@ void Node::change_link(Instant now, const Planned& planned) {
       out.is_up = true;
       break;
     case LinkChange::Kind::rate: {
-      const bool was_up = out.is_up;
+      const Out before = out;
       out = out_of(*out.pipe, out.peer_lane, planned.change.rate);
-      out.is_up = was_up;
+      out.is_up = before.is_up;
+      out.announces_heads = before.announces_heads;
       break;
     }
     case LinkChange::Kind::loss:
@@ -50,14 +57,14 @@ void Node::change_link(Instant now, const Planned& planned) {
 Instant Node::send(Instant now, std::uint16_t port, const Packet& packet) {
   const Out& out = outs_[port];
   const std::uint32_t bytes = packet.wire_bytes;
-  const Duration span =
-      out.ps_per_byte > 0 ? Duration(out.ps_per_byte * bytes) : transmission_time(Bytes(bytes), out.rate);
-  const Instant end = now + span;
-  if (out.pipe->send(lane_.turn, end, packet.index)) {
+  const Instant end = now + out.time_of(bytes);
+  const bool is_early = out.announces_heads && packet.kind == PacketKind::roce;
+  const Instant heard = is_early ? now + out.time_of(std::min(bytes, kHead)) : end;
+  if (out.pipe->send(lane_.turn, heard, packet.index)) {
     lane_.sent[lane_.turn][out.peer_lane].push_back(out.pipe);
-    lane_.first_arrival = std::min(lane_.first_arrival, end + out.pipe->delay());
+    lane_.first_arrival = std::min(lane_.first_arrival, heard + out.pipe->delay());
   }
-  ++packet_hops_;
+  packet_hops_ += packet.kind == PacketKind::neighbour ? 0 : 1;
   return end;
 }
 
@@ -66,8 +73,14 @@ void Node::start() {
   on_start();
 }
 
+bool Node::is_lost(std::uint16_t port, const Packet& packet) {
+  if (!outs_[port].is_up || random_.happens(losses_[port])) return true;
+  return port < bit_errors_.size() && !bit_errors_[port].is_zero() &&
+         bit_errors_[port].spoils(packet.wire_bytes, random_.next());
+}
+
 void Node::arrive(Instant now, std::uint16_t port, Packet& packet) {
-  if (is_lossy_ && (!outs_[port].is_up || random_.happens(losses_[port]))) {
+  if (is_lossy_ && is_lost(port, packet)) {
     ++lost_frames_;
     digest_.add(now, std::uint64_t{port} << 32 | 1U << 31 | packet.wire_bytes);
     return packets().give_back(packet);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dataplane/base/random.h"
+#include "dataplane/fabric/bit_error_rate.h"
 #include "dataplane/fabric/lane.h"
 #include "dataplane/fabric/soonest.h"
 
@@ -51,6 +52,11 @@ class Node {
   // outlive the node.
   void add_port(Pipe& in, Pipe& out, std::size_t peer_lane, BitRate rate);
   std::size_t ports() const { return ins_.size(); }
+  // The peer of `port` hears of a frame when its first kHead bytes are in, instead of all of them.
+  void announce_heads(std::uint16_t port) { outs_[port].announces_heads = true; }
+  static constexpr std::uint32_t kHead = 8 + 64;  // preamble, and what a switch looks at to find the way
+  // What arrives at `port` has wrong bits at this rate. Before time begins.
+  void set_bit_errors(std::uint16_t port, BitErrorRate rate);
   // After the last port.
   void start();
   void plan(std::uint16_t port, const LinkChange& change);
@@ -63,7 +69,9 @@ class Node {
   void run(Instant end);
   const EventDigest& digest() const { return digest_; }
   std::uint64_t events() const { return events_; }
-  std::uint64_t packet_hops() const { return packet_hops_; }  // packets that left one of its ports
+  std::uint64_t packet_hops() const {
+    return packet_hops_;
+  }  // packets that left one of its ports onto the fabric
   // Frames that links lost on the way here: by chance, or because they were down.
   std::uint64_t lost_frames() const { return lost_frames_; }
 
@@ -84,6 +92,9 @@ class Node {
   // Puts a packet on the link of `port` from `now` on. Returns when its last bit has left.
   Instant send(Instant now, std::uint16_t port, const Packet& packet);
   bool is_up(std::uint16_t port) const { return outs_[port].is_up; }
+  Duration delay_of(std::uint16_t port) const { return ins_[port]->delay(); }
+  BitRate rate_of(std::uint16_t port) const { return outs_[port].rate; }
+  Duration time_on_link(std::uint16_t port, std::uint32_t bytes) const { return outs_[port].time_of(bytes); }
   Random& random() { return random_; }
   const Packet& packet(PacketIndex index) const { return lane_.packets[index]; }
   PacketPool& packets() { return lane_.packets; }
@@ -105,6 +116,10 @@ class Node {
     BitRate rate;
     std::int64_t ps_per_byte;  // 0: no whole number
     bool is_up = true;
+    bool announces_heads = false;
+    Duration time_of(std::uint32_t bytes) const {
+      return ps_per_byte > 0 ? Duration(ps_per_byte * bytes) : transmission_time(Bytes(bytes), rate);
+    }
   };
   struct Planned {
     std::uint16_t port;
@@ -115,14 +130,16 @@ class Node {
   Instant next_timer() const { return timers_.empty() ? Instant::never() : timers_.top().at; }
   void change_link(Instant now, const Planned& planned);
   void arrive(Instant now, std::uint16_t port, Packet& packet);
+  bool is_lost(std::uint16_t port, const Packet& packet);
 
   NodeId id_;
   Lane& lane_;
   Random random_;
   std::vector<Pipe*> ins_;
-  std::vector<Ratio> losses_;  // by port, of frames that arrive
-  bool is_lossy_ = false;      // some link loses frames, or is down
-  Soonest due_;                // by port when it wakes, then by port when the next packet arrives
+  std::vector<Ratio> losses_;             // by port, of frames that arrive
+  std::vector<BitErrorRate> bit_errors_;  // likewise; empty: none has any
+  bool is_lossy_ = false;                 // some link loses frames, or is down
+  Soonest due_;                           // by port when it wakes, then by port when the next packet arrives
   std::vector<Out> outs_;
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   std::uint64_t sequence_ = 0;

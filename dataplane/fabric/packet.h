@@ -20,13 +20,16 @@ constexpr PacketIndex kNoPacket = 0xFFFFFFFF;
 // Place of a priority in arrays that have one entry for each.
 inline std::size_t index_of(Priority p) { return static_cast<std::size_t>(p.value()); }
 
-enum class PacketKind : std::uint8_t { roce, pause, credit };
+// neighbour: a message of a job to another host of the same server, as a whole.
+enum class PacketKind : std::uint8_t { roce, pause, credit, neighbour };
 
 // What the two ends of a link tell each other about room, in frames of their own that no queue holds up.
 struct LinkMessage {
-  PfcMessage pause;        // kind pause
-  Priority lane;           // kind credit: of this lane
-  std::int64_t limit = 0;  // so many bytes may have been sent since the beginning
+  PfcMessage pause;             // kind pause
+  Priority lane;                // kind credit: of this lane
+  std::int64_t limit = 0;       // so many bytes may have been sent since the beginning
+  std::uint32_t part = 0;       // kind neighbour: which of the receiver's parts it is for
+  std::uint32_t immediate = 0;  // likewise: what it says
 };
 
 // What every hop looks at: half a cache line.

@@ -28,9 +28,10 @@ class Pipe {
   NodeId receiver() const { return receiver_; }
   std::uint16_t port() const { return port_; }
 
-  // By the sender: the last bit leaves at `end`. True: it is the first one of this window.
-  bool send(unsigned turn, Instant end, PacketIndex packet) {
-    sent_[turn].push_back({end + delay_, packet});
+  // By the sender: the last bit, or the last that the receiver waits for, leaves at `left`. True: it is the
+  // first one of this window.
+  bool send(unsigned turn, Instant left, PacketIndex packet) {
+    sent_[turn].push_back({left + delay_, packet});
     return sent_[turn].size() == 1;
   }
 

@@ -111,7 +111,7 @@ bool have_one_map(const Scenario& scenario) {
 // Whether something in the scenario takes frames away that nobody had to.
 bool may_lose(const Scenario& scenario) {
   return !scenario.options.faults.empty() ||
-         std::ranges::any_of(scenario.topology.links, [](const LinkSpec& l) { return !l.loss.is_zero(); });
+         std::ranges::any_of(scenario.topology.links, [](const LinkSpec& link) { return link.is_lossy(); });
 }
 
 void check(RunResult& out, const Network::Totals& totals, const Scenario& scenario, bool is_finished) {
@@ -198,7 +198,7 @@ class Run {
     RunResult out{.scenario = scenario_.name, .seed = scenario_.options.seed};
     out.virtual_s = (end_ - Instant()).seconds();
     out.reached_limit = end_ >= limit_ && !network_.is_finished();
-    out.hosts = network_.hosts();
+    out.hosts = scenario_.topology.end_hosts();
     out.switches = network_.switches();
     out.packet_hops = totals.packet_hops;
     out.events = totals.events;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "congestion/dcqcn/parameter_table.h"
+#include "dataplane/fabric/scenario_links.h"
 #include "dataplane/fabric/scenario_parts.h"
 
 namespace rocetune::fabric {
@@ -28,11 +29,27 @@ ROCETUNE_ENUM(fabric::Link, P{E::ethernet, "ethernet"}, P{E::infiniband, "infini
 ROCETUNE_ENUM(fabric::Recovery, P{E::go_back_n, "go_back_n"}, P{E::selective_repeat, "selective_repeat"});
 ROCETUNE_ENUM(fabric::Spreading, P{E::flow, "flow"}, P{E::flowlet, "flowlet"}, P{E::packet, "packet"},
               P{E::adaptive, "adaptive"});
+ROCETUNE_ENUM(fabric::Forwarding, P{E::store_and_forward, "store_and_forward"},
+              P{E::cut_through, "cut_through"});
 ROCETUNE_ENUM(fabric::WatchdogParameters::Action, P{E::drop, "drop"}, P{E::forward, "forward"});
 }  // namespace rocetune
 
 namespace rocetune::fabric {
 namespace {
+
+// headroom = "60kB", or "derived": from each port's rate and cable, the path MTU and the reaction to pauses.
+struct Headroom {
+  bool is_derived = false;
+  Bytes bytes{100'000};
+};
+Parsed<Headroom> parse_headroom(std::string_view text) {
+  if (text == "derived") return Headroom{.is_derived = true};
+  const auto bytes = parse_bytes(text);
+  const std::string range = an_amount(1)(bytes.value_or(Bytes(1)));
+  if (bytes && range.empty()) return Headroom{.bytes = *bytes};
+  const std::string allowed = bytes ? range : bytes.error().allowed;
+  return tl::unexpected(UnitError{std::string(text), "\"derived\", or " + allowed});
+}
 
 class ScenarioReader {
  public:
@@ -46,8 +63,10 @@ class ScenarioReader {
     top.optional("warm_up", out_.warm_up, between(Duration(0), out_.limit));
     top.optional("compat", compatibility_);
     top.optional("link", link_);
-    if (!top.required_table("topology", [&](TableReader& t) { read_topology(t, out_.topology); })) return;
-    top.table("links", [&](TableReader& t) { read_links(t); });
+    LinkSpec usual;
+    top.table("links", [&](TableReader& t) { read_loss(t, usual); });
+    if (!top.required_table("topology", [&](TableReader& t) { read_topology(t, usual, out_.topology); }))
+      return;
     top.table("routing", [&](TableReader& t) { read_routing(t); });
     top.table("hosts", [&](TableReader& t) { read_hosts(t); });
     top.table("switches", [&](TableReader& t) { read_switches(t); });
@@ -60,12 +79,6 @@ class ScenarioReader {
   }
 
  private:
-  void read_links(TableReader& t) {
-    Ratio loss;
-    if (!t.optional("loss", loss, between(Ratio(0), Ratio::one()))) return;
-    for (LinkSpec& link : out_.topology.links) link.loss = loss;
-  }
-
   void read_routing(TableReader& t) {
     SwitchParameters& s = out_.options.switches;
     t.optional("spreading", s.spreading);
@@ -78,6 +91,7 @@ class ScenarioReader {
   void read_hosts(TableReader& t) {
     HostParameters& host = out_.options.host;
     t.optional("recovery", recovery_);
+    read_server(t, out_.options.server);
     ReceiverParameters& receiver = host.receiver;
     receiver.buffer.buffer = Bytes(512 * 1024);
     receiver.buffer.lossless_pool = {.reserve = Bytes(0),
@@ -105,13 +119,26 @@ class ScenarioReader {
     t.optional("cnp_priority", cnp_priority_);
   }
 
+  // GPUs of one server: hosts that follow each other.
+  void read_server(TableReader& t, ServerParameters& server) {
+    const std::uint32_t hosts = out_.topology.hosts;
+    t.optional("gpus_per_server", server.hosts, [&](std::uint32_t n) {
+      return n >= 2 && n <= 64 && hosts % n == 0 ? std::string()
+                                                 : fmt::format("2 to 64, a divisor of {} hosts", hosts);
+    });
+    if (!t.has("gpus_per_server")) return;  // then keys for NVLink are wrong
+    t.required("nvlink_rate", server.nvlink_rate, a_rate());
+    t.optional("nvlink_latency", server.latency, a_delay());
+  }
+
   void read_switches(TableReader& t) {
     SwitchParameters& s = out_.options.switches;
     IngressParameters& in = s.ingress;
+    t.optional("forwarding", s.forwarding);
     t.optional("buffer", in.buffer, an_amount(64 * 1024));
     t.optional("lossless", in.lossless);
     t.optional("reserve", in.lossless_pool.reserve, an_amount(0));
-    t.optional("headroom", in.lossless_pool.headroom, an_amount(1));
+    t.optional_text("headroom", headroom_, parse_headroom);
     BitRate scaled_from;
     if (t.optional("scaled_from", scaled_from, a_rate())) in.scaled_from = scaled_from;
     t.optional("alpha_exponent", in.lossless_pool.alpha_exponent, between(-7, 3));
@@ -129,6 +156,7 @@ class ScenarioReader {
     });
     t.array_of_tables("own", [&](TableReader& own) { own_.read_switches(own, out_.topology); });
     t.optional("pause_reaction", s.pause_reaction, between(Duration(0), milliseconds(1)));
+    t.optional("reduction_delay", reduction_delay_, a_delay());
     t.optional("marked", s.marked);
     dcqcn::CongestionPointParameters& cp = s.congestion_point;
     t.optional("kmin", cp.curve.minimum, an_amount(0));
@@ -190,6 +218,14 @@ class ScenarioReader {
     }
     host.selective_repeat = recovery_ == Recovery::selective_repeat;
     IngressParameters& receive = host.receiver.buffer;
+    if (headroom_.is_derived) {
+      // Ethernet, IP, UDP, BTH, RETH or AETH, immediate, ICRC, and what is around a frame: below 128.
+      switches.ingress.derived_headroom = {
+          .frame = Bytes(engine::bytes_of(host.mtu) + 128),
+          .reaction = std::max(host.pause_reaction, switches.pause_reaction)};
+    } else {
+      switches.ingress.lossless_pool.headroom = headroom_.bytes;
+    }
     receive.flow_control = switches.ingress.flow_control;
     receive.lane_buffer = switches.ingress.lane_buffer;
     receive.lossless = switches.ingress.lossless;
@@ -200,6 +236,7 @@ class ScenarioReader {
     if (switches.marked.is_empty()) switches.marked = PrioritySet::of(data_priority_);
     options.seed = out_.seed;
     own_.apply(options);
+    place_reducers(out_, reduction_delay_);
   }
 
   Scenario& out_;
@@ -210,6 +247,8 @@ class ScenarioReader {
   Priority cnp_priority_{6};
   Link link_ = Link::ethernet;
   Recovery recovery_ = Recovery::go_back_n;
+  Headroom headroom_;
+  Duration reduction_delay_ = nanoseconds(250);  // ours: between a switch and what reduces in it
   std::array<int, Priority::kCount> ets_{};
   OwnParts own_;
 };
@@ -221,7 +260,8 @@ std::optional<InputIssue> pools_issue(const Scenario& scenario, const std::strin
   const auto lossless = static_cast<std::int64_t>(s.lossless.size());
   std::vector<Bytes> taken(scenario.topology.hosts + scenario.topology.switches);
   for (const LinkSpec& link : scenario.topology.links) {
-    const Bytes headroom = IngressBuffer::scaled(s, s.lossless_pool.headroom, link.rate);
+    if (scenario.topology.is_reducer(link.a)) continue;  // part of the switch
+    const Bytes headroom = s.headroom_at(link.rate, link.delay);
     const Bytes port = (s.lossless_pool.reserve + headroom) * lossless +
                        s.lossy_pool.reserve * (Priority::kCount - lossless);
     for (const NodeId end : {link.a, link.b}) taken[end] += port;
@@ -244,7 +284,6 @@ std::optional<InputIssue> pools_issue(const Scenario& scenario, const std::strin
 Expected<Scenario> scenario_from_toml(std::string_view text, const std::string& file,
                                       const std::vector<TomlSetting>& settings) {
   Scenario out;
-  out.options.switches.ingress.lossless_pool.headroom = Bytes(100'000);
   ScenarioReader reader(out);
   if (auto read = read_toml(text, file, settings, [&](TableReader& top) { reader.read(top); }); !read)
     return tl::unexpected(read.error());

@@ -1,7 +1,7 @@
 // Single switches and hosts that are not like the others, and what happens in the course of a run.
 #include <algorithm>
-#include <charconv>
 
+#include "dataplane/fabric/scenario_links.h"
 #include "dataplane/fabric/scenario_parts.h"
 
 namespace rocetune::fabric {
@@ -21,21 +21,6 @@ ROCETUNE_ENUM(fabric::Happening, P{E::link_down, "link_down"}, P{E::link_up, "li
 namespace rocetune::fabric {
 namespace {
 
-// "host 3", "switch 0".
-std::optional<NodeId> node_named(std::string_view text, const Topology& topology) {
-  const auto number = [&](std::string_view prefix, std::uint32_t count) -> std::optional<std::uint32_t> {
-    if (!text.starts_with(prefix)) return std::nullopt;
-    const std::string_view digits = text.substr(prefix.size());
-    std::uint32_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc() || end != digits.data() + digits.size() || value >= count) return std::nullopt;
-    return value;
-  };
-  if (const auto host = number("host ", topology.hosts)) return *host;
-  if (const auto index = number("switch ", topology.switches)) return topology.switch_id(*index);
-  return std::nullopt;
-}
-
 // link = ["switch 0", "switch 4"]: the first one between them, or the `parallel`-th.
 std::optional<std::size_t> read_link(TableReader& t, const Topology& topology) {
   std::vector<std::string> names;
@@ -44,10 +29,9 @@ std::optional<std::size_t> read_link(TableReader& t, const Topology& topology) {
   if (!t.required("link", names)) return std::nullopt;
   std::vector<NodeId> ends;
   for (const std::string& name : names) {
-    const auto node = node_named(name, topology);
+    const auto node = parse_node(name, topology);
     if (!node) {
-      t.reject("link", fmt::format("\"host N\" with N below {} and \"switch N\" with N below {}",
-                                   topology.hosts, topology.switches));
+      t.issue("link", "\"" + name + "\"", node.error().allowed);
       return std::nullopt;
     }
     ends.push_back(*node);

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "dataplane/base/file.h"
+#include "dataplane/base/config_files.h"
 #include "dataplane/fabric/flow_file.h"
 #include "dataplane/fabric/scenario_parts.h"
 
@@ -178,16 +178,15 @@ class TrafficReader {
         })))
       return;
     if (hosts_ == 0) return;
-    // Beside the scenario, unless it says otherwise.
-    const std::string path = name.starts_with('/') ? name : directory_of(t_.place().file) + "/" + name;
-    const auto text = read_file(path, kFlowFileLimit);
-    if (!text) {
+    const auto beside = read_beside(t_.place().file, name, kFlowFileLimit);
+    if (!beside) {
       is_good_ = false;
-      return t_.issue("file", text.error().text(), "a file that can be read");
+      return t_.issue("file", beside.error().text(), "a file that can be read");
     }
     const Duration start = out_.flow.start.since_origin();
     const std::vector<NodeId> islands = islands_of(scenario_.topology);
-    FlowFile file = parse_flow_file(*text, path, std::span(islands).first(hosts_), scenario_.limit - start);
+    FlowFile file = parse_flow_file(beside->text, beside->name, std::span(islands).first(hosts_),
+                                    scenario_.limit - start);
     for (const InputIssue& issue : file.issues) {
       is_good_ = false;
       t_.issue("file", issue.place.text() + ": " + issue.key + (issue.key.empty() ? "" : " ") + issue.found,

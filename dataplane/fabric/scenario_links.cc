@@ -20,7 +20,7 @@ std::string list_of(const std::vector<std::string>& names) {
 
 class LinksReader {
  public:
-  LinksReader(TableReader& t, BitRate rate, Duration delay) : t_(t), rate_(rate), delay_(delay) {}
+  LinksReader(TableReader& t, const LinkSpec& usual) : t_(t), usual_(usual) {}
 
   Topology read() {
     need(t_.required("hosts", out_.hosts, between(1U, kMostHosts)));
@@ -41,12 +41,13 @@ class LinksReader {
     return was_read;
   }
   void read_link(TableReader& link) {
-    LinkSpec one{.rate = rate_, .delay = delay_};
+    LinkSpec one = usual_;
     const auto parse = [&](std::string_view text) { return parse_node(text, out_); };
     const bool has_a = need(link.required_text("a", one.a, parse));
     const bool has_b = need(link.required_text("b", one.b, parse));
     need(link.optional("rate", one.rate, a_rate()) || !link.has("rate"));
-    need(link.optional("delay", one.delay, a_delay()) || !link.has("delay"));
+    need(read_delay(link, one));
+    need(read_loss(link, one));
     if (!has_a || !has_b) return;
     if (one.a == one.b) return refuse(link, "b", "another node than a");
     if (out_.is_host(one.a) && out_.is_host(one.b)) return refuse(link, "b", "a switch, as a is a host");
@@ -67,8 +68,7 @@ class LinksReader {
     std::vector<std::string> names;
     for (NodeId node = 0; node < ports_.size(); ++node) {
       if (ports_[node] > 0) continue;
-      names.push_back(out_.is_host(node) ? fmt::format("host {}", node)
-                                         : fmt::format("switch {}", node - out_.hosts));
+      names.push_back(out_.name_of(node));
     }
     if (names.empty()) return;
     is_good_ = false;
@@ -76,8 +76,7 @@ class LinksReader {
   }
 
   TableReader& t_;
-  BitRate rate_;
-  Duration delay_;
+  const LinkSpec& usual_;
   Topology out_;
   std::vector<std::uint32_t> ports_;  // by node: in use
   bool is_good_ = true;
@@ -105,8 +104,24 @@ Parsed<NodeId> parse_node(std::string_view text, const Topology& topology) {
                                                topology.hosts - 1, topology.switches - 1)});
 }
 
-Topology read_links(TableReader& t, BitRate rate, Duration delay) {
-  return LinksReader(t, rate, delay).read();
+bool read_loss(TableReader& t, LinkSpec& out) {
+  const bool has_loss = t.optional("loss", out.loss, between(Ratio(0), Ratio::one())) || !t.has("loss");
+  const bool has_errors = t.optional_text("bit_error_rate", out.bit_errors, BitErrorRate::parse);
+  return has_loss && (has_errors || !t.has("bit_error_rate"));
 }
+
+bool read_delay(TableReader& t, LinkSpec& out) {
+  Metres length;
+  const bool has_delay = t.optional("delay", out.delay, a_delay());
+  const bool has_length = t.optional("length", length, between(Metres(1), Metres(10'000'000)));
+  if (t.has("delay") && t.has("length")) {
+    t.reject("length", "this or delay, not both");
+    return false;
+  }
+  if (has_length) out.delay = propagation_delay(length);
+  return (has_delay || !t.has("delay")) && (has_length || !t.has("length"));
+}
+
+Topology read_links(TableReader& t, const LinkSpec& usual) { return LinksReader(t, usual).read(); }
 
 }  // namespace rocetune::fabric

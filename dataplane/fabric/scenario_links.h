@@ -16,8 +16,13 @@ Parsed<std::uint32_t> parse_count(std::string_view text, std::uint32_t least, st
 // "host 3", "switch 0"
 Parsed<NodeId> parse_node(std::string_view text, const Topology& topology);
 
-// hosts, switches and [[topology.links]], each with a, b and what differs from `rate` and `delay`. Issues are
-// recorded with the reader; the topology then is empty.
-Topology read_links(TableReader& t, BitRate rate, Duration delay);
+// `loss` and `bit_error_rate`. False: there was an issue.
+bool read_loss(TableReader& t, LinkSpec& out);
+// `delay`, or `length` of the cable instead. False: there was an issue.
+bool read_delay(TableReader& t, LinkSpec& out);
+
+// hosts, switches and [[topology.links]], each with a, b and what differs from `usual`. Issues are recorded
+// with the reader; the topology then is empty.
+Topology read_links(TableReader& t, const LinkSpec& usual);
 
 }  // namespace rocetune::fabric

@@ -13,12 +13,16 @@ inline auto a_rate() { return between(megabits_per_second(1), gigabits_per_secon
 inline auto a_delay() { return between(nanoseconds(1), seconds(1)); }
 inline auto an_amount(std::int64_t least) { return between(Bytes(least), Bytes(std::int64_t{1} << 32)); }
 
-// [topology]. What cannot be built is left empty.
-void read_topology(TableReader& t, Topology& out);
+// [topology], whose links lose what `usual` says unless they say otherwise. What cannot be built is left
+// empty.
+void read_topology(TableReader& t, const LinkSpec& usual, Topology& out);
 // One [[flows]]: adds to out.flows. Needs out.topology and out.limit.
 void read_flows(TableReader& t, Scenario& out);
 // One [[jobs]]: adds to out.jobs. Needs the same.
 void read_jobs(TableReader& t, Scenario& out);
+
+// When all is read: engines on the switches that reduce for jobs, `delay` away from them.
+void place_reducers(Scenario& out, Duration delay);
 
 // What one switch does otherwise than the others.
 struct OwnClasses {

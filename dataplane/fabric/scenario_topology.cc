@@ -47,14 +47,15 @@ Parsed<Oversubscription> parse_oversubscription(std::string_view text) {
 // Reads one [topology]. A shape is built only if its numbers are all there and fit.
 class TopologyReader {
  public:
-  explicit TopologyReader(TableReader& t) : t_(t) {}
+  TopologyReader(TableReader& t, const LinkSpec& usual) : t_(t), usual_(usual) {}
 
   Topology read() {
     Shape shape = Shape::star;
     const bool has_shape = t_.required("shape", shape);
-    rate_ = rate("rate", rate_);
-    delay_ = delay("delay");
-    if (has_shape) return read(shape);
+    rate_ = usual_.rate = rate("rate", rate_);
+    need(read_delay(t_, usual_));
+    delay_ = usual_.delay;
+    if (has_shape) return shape == Shape::links ? read_links(t_, usual_) : with_losses(read(shape));
     for (const std::string& key : t_.keys()) t_.ignore(key);
     return {};
   }
@@ -79,9 +80,17 @@ class TopologyReader {
       case Shape::torus:
         return read_torus();
       case Shape::links:
-        return read_links(t_, rate_, delay_);
+        break;
     }
     return {};
+  }
+  // Shapes know of rates and delays only.
+  Topology with_losses(Topology topology) const {
+    for (LinkSpec& link : topology.links) {
+      link.loss = usual_.loss;
+      link.bit_errors = usual_.bit_errors;
+    }
+    return topology;
   }
 
   bool need(bool was_read) {
@@ -173,16 +182,9 @@ class TopologyReader {
     if (k % 2 != 0) refuse("k", "an even number");
     const BitRate up = uplinks("fabric_rate", 1, 1);
     if (!is_good_) return {};
-    const std::uint32_t half = k / 2;
-    return fat_tree(FatTreeShape{.pods = k,
-                                 .tors_per_pod = half,
-                                 .aggregations_per_pod = half,
-                                 .cores = half * half,
-                                 .hosts_per_tor = half,
-                                 .host_rate = rate_,
-                                 .tor_rate = up,
-                                 .core_rate = up,
-                                 .delay = delay_});
+    FatTreeShape shape = FatTreeShape::of_ports(k, rate_, delay_);
+    shape.tor_rate = shape.core_rate = up;
+    return fat_tree(shape);
   }
 
   Topology read_fat_tree() {
@@ -291,6 +293,7 @@ class TopologyReader {
   static std::uint32_t narrow(std::uint64_t n) { return static_cast<std::uint32_t>(n); }
 
   TableReader& t_;
+  LinkSpec usual_;
   BitRate rate_ = gigabits_per_second(100);
   Duration delay_ = microseconds(1);
   bool is_good_ = true;
@@ -298,6 +301,8 @@ class TopologyReader {
 
 }  // namespace
 
-void read_topology(TableReader& t, Topology& out) { out = TopologyReader(t).read(); }
+void read_topology(TableReader& t, const LinkSpec& usual, Topology& out) {
+  out = TopologyReader(t, usual).read();
+}
 
 }  // namespace rocetune::fabric

@@ -10,13 +10,19 @@ DscpMap dscp_map(std::span<const std::pair<Dscp, Priority>> entries) {
   return map;
 }
 
-SwitchNode::Port::Port(std::uint16_t own_number, BitRate speed, const SwitchParameters& parameters)
+dcqcn::CongestionPointParameters SwitchParameters::congestion_point_at(BitRate rate) const {
+  dcqcn::CongestionPointParameters out = congestion_point;
+  out.curve.minimum = ingress.scaled(out.curve.minimum, rate);
+  out.curve.maximum = ingress.scaled(out.curve.maximum, rate);
+  return out;
+}
+
+SwitchNode::Port::Port(std::uint16_t own_number, BitRate speed, const SwitchParameters& parameters,
+                       FlowControl flow_control)
     : number(own_number),
-      gate(speed, parameters.ingress.flow_control, parameters.ingress.lane_buffer),
+      gate(speed, flow_control, parameters.ingress.lane_buffer),
       scheduler(parameters.ets) {
-  dcqcn::CongestionPointParameters point = parameters.congestion_point;
-  point.curve.minimum = IngressBuffer::scaled(parameters.ingress, point.curve.minimum, speed);
-  point.curve.maximum = IngressBuffer::scaled(parameters.ingress, point.curve.maximum, speed);
+  const dcqcn::CongestionPointParameters point = parameters.congestion_point_at(speed);
   points.assign(Priority::kCount, dcqcn::CongestionPoint(point));
   marks_from = point.curve.minimum;
 }
@@ -33,10 +39,13 @@ SwitchNode::SwitchNode(NodeId id, Lane& lane, const SwitchParameters& parameters
 }
 
 void SwitchNode::on_port(std::uint16_t port, BitRate rate) {
-  Port& added = ports_.emplace_back(port, rate, *parameters_);
+  const bool is_counted = port != reducer_port_;
+  // Nobody behind it sends pauses, so that by PFC it may always send.
+  Port& added = ports_.emplace_back(port, rate, *parameters_,
+                                    is_counted ? parameters_->ingress.flow_control : FlowControl::pfc);
   const auto own = parameters_->priority_of_port.find(port);
   added.map = own == parameters_->priority_of_port.end() ? &parameters_->priority_of : &own->second;
-  ingress_.add_port(rate);
+  ingress_.add_port(rate, delay_of(port), is_counted);
 }
 
 void SwitchNode::on_start() {
@@ -73,8 +82,8 @@ void SwitchNode::change_length(Instant now, Port& port, std::int64_t bytes) {
 }
 
 void SwitchNode::on_timer(Instant now, std::uint32_t what) {
-  const std::uint32_t which = what >> 2;
-  switch (static_cast<Purpose>(what & 3)) {
+  const std::uint32_t which = what >> 3;
+  switch (static_cast<Purpose>(what & 7)) {
     case kEffect: {
       Port& p = ports_[which];
       p.gate.on_message(now, PacketKind::pause, {.pause = p.effects.front()});
@@ -92,6 +101,8 @@ void SwitchNode::on_timer(Instant now, std::uint32_t what) {
       return on_change(changes_[which]);
     case kWatchdog:
       return look_for_storms(now);
+    case kWhole:
+      return on_whole(now, ports_[which]);
   }
 }
 
@@ -133,28 +144,53 @@ void SwitchNode::on_arrival(Instant now, std::uint16_t port, Packet& packet) {
   mutable_digest().add(now, std::uint64_t{port} << 32 | packet.wire_bytes);
   Port& in = ports_[port];
   if (packet.kind != PacketKind::roce) return on_link_frame(now, in, packet);
-  const Priority priority = in.priority_of(packet.dscp);
   Port* const out = way_of(now, packet);
   if (out == nullptr) {
     ++unroutable_;
     return packets().give_back(packet);
   }
-  if (ports_down_ > 0 && !is_up(out->number)) {
-    ++out->counters.link_drops;
+  if (parameters_->forwarding == Forwarding::store_and_forward || may_cut_through(now, in, *out, packet))
+    return enter(now, in, *out, packet);
+  const std::uint32_t bytes = packet.wire_bytes;
+  in.entering.push({packet.index, out->number});
+  set_timer(now + time_on_link(port, bytes) - time_on_link(port, std::min(bytes, kHead)),
+            timer(port, kWhole));
+}
+
+bool SwitchNode::may_cut_through(Instant now, const Port& in, const Port& out, const Packet& packet) const {
+  // Nothing that came in before it still waits: frames of a port stay in order.
+  return in.entering.is_empty() && rate_of(out.number) <= rate_of(in.number) && out.free_at <= now &&
+         out.waiting == 0 && out.control.is_empty() &&
+         out.gate.may_send(now, in.priority_of(packet.dscp), packet.wire_bytes);
+}
+
+void SwitchNode::on_whole(Instant now, Port& in) {
+  const Port::Entering entering = in.entering.front();
+  in.entering.pop();
+  Packet& packet = packets()[entering.packet];
+  if (is_up(in.number)) return enter(now, in, ports_[entering.egress], packet);
+  ++in.counters.link_drops;
+  packets().give_back(packet);
+}
+
+void SwitchNode::enter(Instant now, Port& in, Port& out, Packet& packet) {
+  const Priority priority = in.priority_of(packet.dscp);
+  if (ports_down_ > 0 && !is_up(out.number)) {
+    ++out.counters.link_drops;
     return packets().give_back(packet);
   }
-  if (out->watchdog.in_storm(priority) && parameters_->watchdog->action == WatchdogParameters::Action::drop) {
-    ++out->counters.watchdog_drops;
+  if (out.watchdog.in_storm(priority) && parameters_->watchdog->action == WatchdogParameters::Action::drop) {
+    ++out.counters.watchdog_drops;
     return packets().give_back(packet);
   }
-  if (!ingress_.admit(port, priority, packet.wire_bytes)) {
+  if (!ingress_.admit(in.number, priority, packet.wire_bytes)) {
     ++in.counters.drops[index_of(priority)];
     if (parameters_->ingress.lossless.contains(priority)) ++lossless_drops_;
     return packets().give_back(packet);
   }
-  enqueue(now, in, *out, priority, packet);
-  if (parameters_->ingress.lossless.contains(priority)) tell(now, port, priority);
-  transmit(now, *out);
+  enqueue(now, in, out, priority, packet);
+  if (parameters_->ingress.lossless.contains(priority)) tell(now, in.number, priority);
+  transmit(now, out);
 }
 
 void SwitchNode::enqueue(Instant now, Port& in, Port& out, Priority priority, Packet& packet) {

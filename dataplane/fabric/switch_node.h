@@ -22,8 +22,14 @@ using DscpMap = std::array<Priority, Dscp::kCount>;
 // Everything to priority 0 but those given.
 DscpMap dscp_map(std::span<const std::pair<Dscp, Priority>> entries);
 
+// When a frame may leave. Cut-through: as soon as its first Node::kHead bytes are in, if the egress is idle,
+// not held, and not faster than the link it comes from; else, and always with store and forward, when all of
+// it is in. One that is cut through takes no room at ingress.
+enum class Forwarding : std::uint8_t { store_and_forward, cut_through };
+
 struct SwitchParameters {
   IngressParameters ingress;
+  Forwarding forwarding = Forwarding::store_and_forward;
   PrioritySet marked;  // priorities whose egress queue marks
   dcqcn::CongestionPointParameters congestion_point;
   EtsConfig ets;  // a traffic class a priority
@@ -34,6 +40,9 @@ struct SwitchParameters {
   Spreading spreading = Spreading::flow;
   Duration flowlet_gap = microseconds(50);
   std::optional<WatchdogParameters> watchdog;
+
+  // As a port of `rate` marks: kmin and kmax grow with it as ingress.scaled_from says.
+  dcqcn::CongestionPointParameters congestion_point_at(BitRate rate) const;
 };
 
 struct SwitchPortCounters {
@@ -46,7 +55,7 @@ struct SwitchPortCounters {
   std::array<std::uint64_t, Priority::kCount> pauses_received{};
   std::array<std::uint64_t, Priority::kCount> packets{};  // that left
   std::uint64_t watchdog_drops = 0;                       // at egress, in storms
-  std::uint64_t link_drops = 0;                           // at egress: the link is down
+  std::uint64_t link_drops = 0;  // the link is down: at egress; at ingress half of a frame
 };
 
 // Why a switch asked a peer to be silent: the queue in which most of what came from there waits.
@@ -65,6 +74,10 @@ class SwitchNode final : public Node {
  public:
   SwitchNode(NodeId id, Lane& lane, const SwitchParameters& parameters, const RoutingTable& routes,
              std::uint64_t seed);
+
+  // Behind its next port is a reduction engine, a part of the switch itself: frames to and from it take no
+  // room of the packet buffer, and neither side ever holds the other.
+  void expect_reducer() { reducer_port_ = static_cast<std::uint16_t>(ports()); }
 
   const SwitchPortCounters& counters(std::uint16_t port) const { return ports_[port].counters; }
   // Watches the egress of a port from now on; the watch must outlive the node.
@@ -91,7 +104,7 @@ class SwitchNode final : public Node {
 
  private:
   struct Port {
-    Port(std::uint16_t number, BitRate speed, const SwitchParameters& parameters);
+    Port(std::uint16_t number, BitRate speed, const SwitchParameters& parameters, FlowControl flow_control);
     std::uint16_t number;
     // Egress.
     std::array<PacketQueue, Priority::kCount> queues;
@@ -111,6 +124,11 @@ class SwitchNode final : public Node {
     // Ingress.
     const DscpMap* map = nullptr;
     Priority priority_of(Dscp dscp) const { return (*map)[static_cast<std::size_t>(dscp.value())]; }
+    struct Entering {
+      PacketIndex packet;
+      std::uint16_t egress;
+    };
+    Fifo<Entering> entering;             // cut-through: has a head here, waits for the rest
     Instant refresh = Instant::never();  // a timer is set for then
     SwitchPortCounters counters;
   };
@@ -119,9 +137,9 @@ class SwitchNode final : public Node {
     const RoutingTable* routes;
   };
   // Timers: the port, or which change, and what for.
-  enum Purpose : std::uint32_t { kEffect, kRefresh, kChange, kWatchdog };
+  enum Purpose : std::uint32_t { kEffect, kRefresh, kChange, kWatchdog, kWhole };
   static std::uint32_t timer(std::size_t which, Purpose purpose) {
-    return static_cast<std::uint32_t>(which) << 2 | static_cast<std::uint32_t>(purpose);
+    return static_cast<std::uint32_t>(which) << 3 | static_cast<std::uint32_t>(purpose);
   }
 
   void on_port(std::uint16_t port, BitRate rate) override;
@@ -131,6 +149,10 @@ class SwitchNode final : public Node {
   void on_timer(Instant now, std::uint32_t what) override;
   void on_arrival(Instant now, std::uint16_t port, Packet& packet) override;
 
+  bool may_cut_through(Instant now, const Port& in, const Port& out, const Packet& packet) const;
+  void on_whole(Instant now, Port& in);
+  // A packet that may leave by `out` from now on.
+  void enter(Instant now, Port& in, Port& out, Packet& packet);
   void on_link_frame(Instant now, Port& port, Packet& packet);
   void on_change(const Change& change);
   void look_for_storms(Instant now);
@@ -159,6 +181,7 @@ class SwitchNode final : public Node {
   PathChoice paths_;
   IngressBuffer ingress_;
   std::vector<Port> ports_;
+  std::optional<std::uint16_t> reducer_port_;
   std::vector<Change> changes_;
   std::vector<std::uint16_t> live_ways_;
   std::uint32_t ports_down_ = 0;

@@ -25,7 +25,7 @@ std::optional<LinkSpec> common_link(const Topology& topology, NodeId host) {
   std::optional<LinkSpec> out;
   for (const LinkSpec& link : topology.links) {
     if (link.rate != topology.links.front().rate || link.delay != topology.links.front().delay ||
-        !link.loss.is_zero())
+        link.is_lossy())
       return std::nullopt;
     if (link.a == host || link.b == host) out = link;
   }
@@ -57,7 +57,7 @@ std::optional<Theory> theory_of(const Scenario& scenario) {
   const auto link = common_link(scenario.topology, *receiver);
   if (!link) return std::nullopt;
   const dcqcn::Parameters parameters{host.controller.dcqcn, host.notification,
-                                     scenario.options.switches.congestion_point};
+                                     scenario.options.switches.congestion_point_at(link->rate)};
   // The mark travels to the receiver, the CNP back to the sender, what it changes to the switch.
   const auto model = dcqcn::FluidModel::of(
       parameters, {.link = link->rate,

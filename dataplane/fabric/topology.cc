@@ -1,11 +1,23 @@
 #include "dataplane/fabric/topology.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <numeric>
 
 #include "congestion/fixed_point.h"
 
 namespace rocetune::fabric {
+
+Duration propagation_delay(Metres length) {
+  // Picoseconds: length x 10^12 / 198 x 10^6.
+  return Duration((length.count() * 1'000'000 + 197) / 198);
+}
+
+std::string Topology::name_of(NodeId node) const {
+  if (is_reducer(node)) return fmt::format("reducer of switch {}", reducers[node - end_hosts()]);
+  return is_host(node) ? fmt::format("host {}", node) : fmt::format("switch {}", node - hosts);
+}
 
 Expected<> check(const Topology& topology) {
   const NodeId nodes = topology.hosts + topology.switches;
@@ -29,6 +41,30 @@ Expected<> check(const Topology& topology) {
       return fail(ErrorKind::bad_input, "host {}: found {} links, allowed: 1", host, links[host]);
   }
   return {};
+}
+
+Topology with_reducers(const Topology& topology, std::span<const std::uint32_t> switches, Duration delay) {
+  Topology out = topology;
+  out.reducers.assign(switches.begin(), switches.end());
+  out.hosts += static_cast<std::uint32_t>(switches.size());
+  const auto moved = [&](NodeId node) {
+    return topology.is_host(node) ? node : out.switch_id(node - topology.hosts);
+  };
+  std::vector<BitRate> rates(topology.switches);
+  for (LinkSpec& link : out.links) {
+    for (const NodeId end : {link.a, link.b}) {
+      if (!topology.is_host(end)) rates[end - topology.hosts] += link.rate;
+    }
+    link.a = moved(link.a);
+    link.b = moved(link.b);
+  }
+  for (std::uint32_t i = 0; i < switches.size(); ++i) {
+    out.links.push_back({.a = topology.hosts + i,
+                         .b = out.switch_id(switches[i]),
+                         .rate = rates[switches[i]],
+                         .delay = delay});
+  }
+  return out;
 }
 
 Graph graph_of(const Topology& topology, const std::vector<bool>& is_down) {

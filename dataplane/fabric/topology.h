@@ -3,13 +3,19 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "congestion/units.h"
 #include "dataplane/base/error.h"
+#include "dataplane/fabric/bit_error_rate.h"
 #include "dataplane/fabric/routing.h"
 
 namespace rocetune::fabric {
+
+// How long light takes for a cable: 198e6 m/s, in fibre as in copper, rounded up. Source: sonic-swss
+// cfgmgr/buffer_headroom_mellanox.lua.
+Duration propagation_delay(Metres length);
 
 struct LinkSpec {
   NodeId a = 0;
@@ -17,19 +23,31 @@ struct LinkSpec {
   BitRate rate{gigabits_per_second(100)};
   Duration delay = microseconds(1);  // one way
   Ratio loss;                        // of frames, in each direction
+  BitErrorRate bit_errors;           // a frame with one is lost, too
+  bool is_lossy() const { return !loss.is_zero() || !bit_errors.is_zero(); }
 };
 
 struct Topology {
   std::uint32_t hosts = 0;
   std::uint32_t switches = 0;
   std::vector<LinkSpec> links;
+  // The last so many of `hosts` are none of the user's but reduction engines, each on this switch.
+  std::vector<std::uint32_t> reducers = {};
+  std::uint32_t end_hosts() const { return hosts - static_cast<std::uint32_t>(reducers.size()); }
+  bool is_reducer(NodeId node) const { return node >= end_hosts() && node < hosts; }
   NodeId switch_id(std::uint32_t index) const { return hosts + index; }
   bool is_host(NodeId node) const { return node < hosts; }
+  // "host 3", "switch 0": what parse_node (scenario_links.h) reads; "reducer of switch 0".
+  std::string name_of(NodeId node) const;
 };
 
 // Error (bad_input): a link of a node that is not there, of a node to itself, or without rate or delay; a
 // host that has not exactly one link, to a switch.
 Expected<> check(const Topology& topology);
+
+// The same with a reduction engine on each of these switches: one more host, after all others, behind a link
+// of its own that takes what all links of the switch do together. Links keep their order.
+Topology with_reducers(const Topology& topology, std::span<const std::uint32_t> switches, Duration delay);
 
 // As routing sees it; links of which `is_down` says so (if it is given) lead nowhere, and keep their ports.
 Graph graph_of(const Topology& topology, const std::vector<bool>& is_down = {});
@@ -75,15 +93,14 @@ Topology dumbbell(const DumbbellShape& shape);
 Topology leaf_spine(std::uint32_t leaves, std::uint32_t spines, std::uint32_t hosts_per_leaf,
                     BitRate host_rate, BitRate spine_rate, Duration delay);
 
-// Three tiers of k-port switches (k even): k^3/4 hosts, k pods of k/2 edge and k/2 aggregation switches,
-// k^2/4 cores; aggregation switch j of a pod reaches cores j*k/2 to j*k/2 + k/2 - 1. Source: Al-Fares et al.,
-// SIGCOMM 2008.
-Topology fat_tree(std::uint32_t k, BitRate rate, Duration delay);
-// The same with free numbers, as it is built when a tier is oversubscribed or has faster ports. Switches:
-// ToRs by pod, aggregation switches by pod, cores. Links: every ToR of a pod to every aggregation switch of
-// it; aggregation switch j of each pod to cores j*c to j*c + c - 1, where c = cores / aggregations_per_pod, a
-// whole number.
+// Three tiers with free numbers, as they are built when a tier is oversubscribed or has faster ports.
+// Switches: ToRs by pod, aggregation switches by pod, cores. Links: every ToR of a pod to every aggregation
+// switch of it; aggregation switch j of each pod to cores j*c to j*c + c - 1, where
+// c = cores / aggregations_per_pod, a whole number.
 struct FatTreeShape {
+  // The regular one of k-port switches (k even): k^3/4 hosts, k pods of k/2 edge and k/2 aggregation
+  // switches, k^2/4 cores, every link of the same rate. Source: Al-Fares et al., SIGCOMM 2008.
+  static FatTreeShape of_ports(std::uint32_t k, BitRate rate, Duration delay);
   std::uint32_t pods = 1;
   std::uint32_t tors_per_pod = 1;
   std::uint32_t aggregations_per_pod = 1;

@@ -65,18 +65,18 @@ Topology fat_tree(const FatTreeShape& shape) {
   return out;
 }
 
-Topology fat_tree(std::uint32_t k, BitRate rate, Duration delay) {
+FatTreeShape FatTreeShape::of_ports(std::uint32_t k, BitRate rate, Duration delay) {
   ROCETUNE_ASSERT(k >= 2 && k % 2 == 0);
   const std::uint32_t half = k / 2;
-  return fat_tree(FatTreeShape{.pods = k,
-                               .tors_per_pod = half,
-                               .aggregations_per_pod = half,
-                               .cores = half * half,
-                               .hosts_per_tor = half,
-                               .host_rate = rate,
-                               .tor_rate = rate,
-                               .core_rate = rate,
-                               .delay = delay});
+  return {.pods = k,
+          .tors_per_pod = half,
+          .aggregations_per_pod = half,
+          .cores = half * half,
+          .hosts_per_tor = half,
+          .host_rate = rate,
+          .tor_rate = rate,
+          .core_rate = rate,
+          .delay = delay};
 }
 
 Topology rail_optimised(const RailShape& shape) {

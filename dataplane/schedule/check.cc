@@ -67,12 +67,13 @@ class Trial {
   void begin() {
     const Request& request = schedule_.request();
     const Holding none(schedule_.ranks());
-    for (Rank rank = 0; rank < schedule_.ranks(); ++rank) {
+    for (Rank rank = 0; rank < schedule_.members(); ++rank) {
       RankState state;
       for (std::uint32_t piece = 0; piece < schedule_.pieces(); ++piece) {
-        const bool has_it = request.collective == Collective::all_gather  ? piece == rank
-                            : request.collective == Collective::broadcast ? rank == request.root
-                                                                          : true;
+        const bool has_it = rank >= schedule_.ranks()                      ? false
+                            : request.collective == Collective::all_gather ? piece == rank
+                            : request.collective == Collective::broadcast  ? rank == request.root
+                                                                           : true;
         state.buffer.push_back(has_it ? of(rank) : none);
       }
       if (is_exchange()) state.second.assign(schedule_.pieces(), none);
@@ -84,7 +85,7 @@ class Trial {
       }
       ranks_.push_back(std::move(state));
     }
-    for (Rank rank = 0; rank < schedule_.ranks(); ++rank) {
+    for (Rank rank = 0; rank < schedule_.members(); ++rank) {
       for (const auto& [to, queue] : ranks_[rank].to_send) offer(rank, to);
     }
   }
@@ -92,14 +93,14 @@ class Trial {
   // Sends and receives fit together before anything moves.
   Expected<> match() const {
     std::vector<std::vector<bool>> used;
-    for (Rank rank = 0; rank < schedule_.ranks(); ++rank) used.emplace_back(schedule_.receives(rank));
+    for (Rank rank = 0; rank < schedule_.members(); ++rank) used.emplace_back(schedule_.receives(rank));
     std::size_t sends = 0;
     std::size_t receives = 0;
-    for (Rank rank = 0; rank < schedule_.ranks(); ++rank) {
+    for (Rank rank = 0; rank < schedule_.members(); ++rank) {
       receives += schedule_.receives(rank);
       for (std::uint32_t i = 0; i < schedule_.sends(rank); ++i, ++sends) {
         const Send send = schedule_.send(rank, i);
-        if (send.to >= schedule_.ranks() || send.to == rank || send.arrives >= schedule_.receives(send.to))
+        if (send.to >= schedule_.members() || send.to == rank || send.arrives >= schedule_.receives(send.to))
           return wrong("send {} of rank {} goes to receive {} of rank {}", i, rank, send.arrives, send.to);
         if (send.after.end() > schedule_.receives(rank) || send.pieces.end() > schedule_.pieces() ||
             send.pieces.count == 0)
@@ -177,12 +178,13 @@ class Trial {
   }
 
   Expected<> end() const {
-    for (Rank rank = 0; rank < schedule_.ranks(); ++rank) {
+    for (Rank rank = 0; rank < schedule_.members(); ++rank) {
       for (const auto& [to, queue] : ranks_[rank].to_send) {
         if (!queue.empty()) return wrong("rank {} never sends {} to rank {}", rank, queue.front(), to);
       }
       for (std::uint32_t piece = 0; piece < schedule_.pieces(); ++piece) {
-        if (!ends_well(rank, piece)) return wrong("rank {} ends without piece {}", rank, piece);
+        if (rank < schedule_.ranks() && !ends_well(rank, piece))
+          return wrong("rank {} ends without piece {}", rank, piece);
       }
     }
     return {};

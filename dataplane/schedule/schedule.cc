@@ -19,6 +19,7 @@ constexpr std::array kRows{
     Row{Collective::all_reduce, Algorithm::ring, false, make_ring},
     Row{Collective::all_reduce, Algorithm::tree, false, make_tree},
     Row{Collective::all_reduce, Algorithm::halving_doubling, false, make_halving_doubling},
+    Row{Collective::all_reduce, Algorithm::in_network, false, make_in_network},
     Row{Collective::reduce_scatter, Algorithm::ring, false, make_ring},
     Row{Collective::reduce_scatter, Algorithm::halving_doubling, true, make_halving_doubling},
     Row{Collective::all_gather, Algorithm::ring, false, make_ring},
@@ -36,6 +37,31 @@ std::string algorithms_of(Collective collective) {
       out += (out.empty() ? "" : ", ") + std::string(enum_name(row.algorithm));
   }
   return out;
+}
+
+// Whether the parents are a tree of reducers with the ranks as its leaves.
+bool is_tree(const Request& request) {
+  const std::vector<Rank>& parents = request.parents;
+  if (parents.size() <= request.ranks || parents.size() > kMostRanks) return false;
+  std::vector<Rank> children(parents.size());
+  Rank roots = 0;
+  for (Rank member = 0; member < parents.size(); ++member) {
+    const Rank parent = parents[member];
+    if (parent < request.ranks || parent >= parents.size()) return false;
+    roots += parent == member;
+    if (parent != member) ++children[parent];
+  }
+  // From the leaves on, whoever has heard of all children is done: what is in a circle never is.
+  std::vector<Rank> done;
+  for (Rank member = 0; member < parents.size(); ++member) {
+    if (children[member] == 0) done.push_back(member);
+  }
+  if (done.size() != request.ranks) return false;  // a reducer without children
+  for (std::size_t at = 0; at < done.size(); ++at) {
+    const Rank parent = parents[done[at]];
+    if (parent != done[at] && --children[parent] == 0) done.push_back(parent);
+  }
+  return roots == 1 && done.size() == parents.size();
 }
 
 }  // namespace
@@ -59,6 +85,12 @@ Expected<std::unique_ptr<Schedule>> Schedule::make(const Request& request) {
     return fail(ErrorKind::bad_input, "root: found {}, allowed: 0 to {}", request.root, request.ranks - 1);
   if (request.pieces < 1 || request.pieces > kMostPieces)
     return fail(ErrorKind::bad_input, "pieces: found {}, allowed: 1 to {}", request.pieces, kMostPieces);
+  const bool needs_tree = request.algorithm == Algorithm::in_network;
+  if (needs_tree ? !is_tree(request) : !request.parents.empty()) {
+    return fail(ErrorKind::bad_input, "parents: found {} of them, allowed for {}: {}", request.parents.size(),
+                enum_name(request.algorithm),
+                needs_tree ? "a tree of reducers with the ranks as its leaves" : "none");
+  }
   return row->make(request);
 }
 

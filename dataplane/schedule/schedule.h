@@ -7,7 +7,9 @@
 // everything else may overtake.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "dataplane/base/error.h"
 #include "dataplane/base/reflect.h"
@@ -31,6 +33,9 @@ enum class Algorithm : std::uint8_t {
   halving_doubling,  // all_reduce (any number of ranks), reduce_scatter, all_gather (powers of two)
   chain,             // broadcast: rank to rank, in pieces behind each other
   pairwise,          // all_to_all: every rank to every other, beginning with its neighbour
+  // all_reduce: switches reduce on the way up and multicast on the way down, the buffer in pieces behind each
+  // other. Source: Graham et al., "Scalable Hierarchical Aggregation Protocol (SHArP)", COMHPC 2016.
+  in_network,
 };
 
 using Rank = std::uint32_t;
@@ -62,7 +67,11 @@ struct Request {
   Rank ranks = 1;  // 1 to kMostRanks
   Rank root = 0;   // of broadcast and reduce
   std::uint32_t pieces =
-      1;  // tree and chain: how many behind each other; the other algorithms decide themselves
+      1;  // tree, chain and in_network: how many behind each other; the other algorithms decide themselves
+  // in_network: whom each rank gives to, then whom each reducer does. Reducers are the switches: they have no
+  // contribution of their own and are promised no result. They are numbered from `ranks` on; the one that
+  // gives to itself is the root. At most kMostRanks ranks and reducers together. Empty for all others.
+  std::vector<Rank> parents = {};
 };
 constexpr Rank kMostRanks = Rank{1} << 20;
 constexpr std::uint32_t kMostPieces = 4096;
@@ -70,13 +79,15 @@ constexpr std::uint32_t kMostPieces = 4096;
 class Schedule {
  public:
   // Errors: bad_input (ranks, root, pieces out of range; an algorithm that this collective, or this number of
-  // ranks, does not have).
+  // ranks, does not have; parents that are no tree of reducers with the ranks as its leaves).
   static Expected<std::unique_ptr<Schedule>> make(const Request& request);
   virtual ~Schedule() = default;
 
   const Request& request() const { return request_; }
   Rank ranks() const { return request_.ranks; }
-  // What the buffer of each rank is cut into. all_to_all: piece r goes to rank r, and the piece that comes
+  // Ranks, then reducers: whoever sends and receives.
+  Rank members() const { return std::max(ranks(), static_cast<Rank>(request_.parents.size())); }
+  // What the buffer of each member is cut into. all_to_all: piece r goes to rank r, and the piece that comes
   // from rank r stands in its place in a second buffer.
   virtual std::uint32_t pieces() const = 0;
   virtual std::uint32_t sends(Rank rank) const = 0;
@@ -107,5 +118,6 @@ ROCETUNE_ENUM(schedule::Collective, P{E::all_reduce, "all_reduce"}, P{E::reduce_
               P{E::all_gather, "all_gather"}, P{E::all_to_all, "all_to_all"}, P{E::broadcast, "broadcast"},
               P{E::reduce, "reduce"});
 ROCETUNE_ENUM(schedule::Algorithm, P{E::ring, "ring"}, P{E::tree, "tree"},
-              P{E::halving_doubling, "halving_doubling"}, P{E::chain, "chain"}, P{E::pairwise, "pairwise"});
+              P{E::halving_doubling, "halving_doubling"}, P{E::chain, "chain"}, P{E::pairwise, "pairwise"},
+              P{E::in_network, "in_network"});
 }  // namespace rocetune

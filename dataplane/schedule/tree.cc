@@ -6,39 +6,86 @@
 namespace rocetune::schedule {
 namespace {
 
-// A heap-shaped tree of `width` children a rank; width 1 is a chain. Places count from the root.
+// Who is above and below whom, among ranks: a heap of `width` children a rank (1: a chain), whose places
+// count from the root.
+class HeapShape {
+ public:
+  HeapShape(const Request& request, std::uint32_t width)
+      : ranks_(request.ranks), root_(request.root), width_(width) {}
+  bool is_root(Rank rank) const { return rank == root_; }
+  Rank parent(Rank rank) const { return rank_at((place_of(rank) - 1) / width_); }
+  // Which of its parent's children it is.
+  std::uint32_t which(Rank rank) const { return (place_of(rank) - 1) % width_; }
+  std::uint32_t children(Rank rank) const {
+    const std::uint64_t first = std::uint64_t{place_of(rank)} * width_ + 1;
+    return first >= ranks_ ? 0 : static_cast<std::uint32_t>(std::min<std::uint64_t>(width_, ranks_ - first));
+  }
+  Rank child(Rank rank, std::uint32_t which) const { return rank_at(place_of(rank) * width_ + 1 + which); }
+
+ private:
+  std::uint32_t place_of(Rank rank) const { return (rank + ranks_ - root_) % ranks_; }
+  Rank rank_at(std::uint32_t place) const { return (place + root_) % ranks_; }
+
+  Rank ranks_;
+  Rank root_;
+  std::uint32_t width_;
+};
+
+// Ranks below reducers, as a request's parents say.
+class GivenShape {
+ public:
+  explicit GivenShape(const Request& request)
+      : parents_(request.parents), which_(parents_.size()), children_(parents_.size()) {
+    for (Rank member = 0; member < parents_.size(); ++member) {
+      if (is_root(member)) continue;
+      std::vector<Rank>& siblings = children_[parents_[member]];
+      which_[member] = static_cast<std::uint32_t>(siblings.size());
+      siblings.push_back(member);
+    }
+  }
+  bool is_root(Rank member) const { return parents_[member] == member; }
+  Rank parent(Rank member) const { return parents_[member]; }
+  std::uint32_t which(Rank member) const { return which_[member]; }
+  std::uint32_t children(Rank member) const { return static_cast<std::uint32_t>(children_[member].size()); }
+  Rank child(Rank member, std::uint32_t which) const { return children_[member][which]; }
+
+ private:
+  std::vector<Rank> parents_;
+  std::vector<std::uint32_t> which_;
+  std::vector<std::vector<Rank>> children_;
+};
+
+template <class Shape>
 class Tree final : public Schedule {
  public:
-  Tree(const Request& request, std::uint32_t width)
+  Tree(const Request& request, Shape shape)
       : Schedule(request),
-        width_(width),
+        shape_(std::move(shape)),
         goes_up_(request.collective != Collective::broadcast),
         goes_down_(request.collective != Collective::reduce) {}
 
   std::uint32_t pieces() const override { return request().pieces; }
   std::uint32_t sends(Rank rank) const override {
-    return ups(rank) + (goes_down_ ? children(rank) * pieces() : 0);
+    return ups(rank) + (goes_down_ ? shape_.children(rank) * pieces() : 0);
   }
   std::uint32_t receives(Rank rank) const override {
-    return downs_begin(rank) + (goes_down_ && place_of(rank) != 0 ? pieces() : 0);
+    return downs_begin(rank) + (goes_down_ && !shape_.is_root(rank) ? pieces() : 0);
   }
 
   Send send(Rank rank, std::uint32_t index) const override {
-    const std::uint32_t place = place_of(rank);
-    const std::uint32_t mine = children(rank);
+    const std::uint32_t mine = shape_.children(rank);
     if (index < ups(rank)) {
-      const Rank parent = rank_at(parent_of(place));
-      const std::uint32_t which = (place - 1) % width_;
+      const Rank parent = shape_.parent(rank);
       return {.to = parent,
               .pieces = {index, 1},
               .after = {index * mine, mine},
-              .arrives = index * children(parent) + which};
+              .arrives = index * shape_.children(parent) + shape_.which(rank)};
     }
     const std::uint32_t down = index - ups(rank);
     const std::uint32_t piece = down / mine;
-    const Rank child = rank_at(place * width_ + 1 + down % mine);
+    const Rank child = shape_.child(rank, down % mine);
     Range after{};
-    if (place != 0) {
+    if (!shape_.is_root(rank)) {
       after = {downs_begin(rank) + piece, 1};
     } else if (goes_up_) {
       after = {piece * mine, mine};
@@ -47,37 +94,34 @@ class Tree final : public Schedule {
   }
 
   Receive receive(Rank rank, std::uint32_t index) const override {
-    const std::uint32_t place = place_of(rank);
     if (index < downs_begin(rank)) {
-      const std::uint32_t mine = children(rank);
-      return {
-          .from = rank_at(place * width_ + 1 + index % mine), .pieces = {index / mine, 1}, .reduces = true};
+      const std::uint32_t mine = shape_.children(rank);
+      return {.from = shape_.child(rank, index % mine), .pieces = {index / mine, 1}, .reduces = true};
     }
-    return {.from = rank_at(parent_of(place)), .pieces = {index - downs_begin(rank), 1}, .reduces = false};
+    return {.from = shape_.parent(rank), .pieces = {index - downs_begin(rank), 1}, .reduces = false};
   }
 
  private:
-  std::uint32_t place_of(Rank rank) const { return (rank + ranks() - request().root) % ranks(); }
-  Rank rank_at(std::uint32_t place) const { return (place + request().root) % ranks(); }
-  std::uint32_t parent_of(std::uint32_t place) const { return (place - 1) / width_; }
-  std::uint32_t children(Rank rank) const {
-    const std::uint64_t first = std::uint64_t{place_of(rank)} * width_ + 1;
-    return first >= ranks() ? 0
-                            : static_cast<std::uint32_t>(std::min<std::uint64_t>(width_, ranks() - first));
-  }
   // Sends to the parent; they come first.
-  std::uint32_t ups(Rank rank) const { return goes_up_ && place_of(rank) != 0 ? pieces() : 0; }
+  std::uint32_t ups(Rank rank) const { return goes_up_ && !shape_.is_root(rank) ? pieces() : 0; }
   // Receives from the children come first, those from the parent begin here.
-  std::uint32_t downs_begin(Rank rank) const { return goes_up_ ? children(rank) * pieces() : 0; }
+  std::uint32_t downs_begin(Rank rank) const { return goes_up_ ? shape_.children(rank) * pieces() : 0; }
 
-  std::uint32_t width_;
+  Shape shape_;
   bool goes_up_;
   bool goes_down_;
 };
 
 }  // namespace
 
-std::unique_ptr<Schedule> make_tree(const Request& request) { return std::make_unique<Tree>(request, 2); }
-std::unique_ptr<Schedule> make_chain(const Request& request) { return std::make_unique<Tree>(request, 1); }
+std::unique_ptr<Schedule> make_tree(const Request& request) {
+  return std::make_unique<Tree<HeapShape>>(request, HeapShape(request, 2));
+}
+std::unique_ptr<Schedule> make_chain(const Request& request) {
+  return std::make_unique<Tree<HeapShape>>(request, HeapShape(request, 1));
+}
+std::unique_ptr<Schedule> make_in_network(const Request& request) {
+  return std::make_unique<Tree<GivenShape>>(request, GivenShape(request));
+}
 
 }  // namespace rocetune::schedule

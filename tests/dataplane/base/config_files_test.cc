@@ -70,5 +70,20 @@ TEST(ConfigFiles, AMissingDirectoryIsBadInput) {
   EXPECT_EQ(ConfigFiles::with_directory("/no/such/folder").error().kind(), ErrorKind::bad_input);
 }
 
+TEST(ConfigFiles, AFileNamedByAnotherIsLookedForBesideIt) {
+  const auto shipped = ConfigFiles().read("scenarios/replay-expert-dispatch.toml").value();
+  const auto beside = read_beside(shipped.name, "replay-expert-dispatch.csv", Bytes(1 << 20));
+  ASSERT_TRUE(beside) << beside.error().text();
+  EXPECT_EQ(beside->text, source_text("scenarios/replay-expert-dispatch.csv"));
+  EXPECT_EQ(beside->name, "built-in scenarios/replay-expert-dispatch.csv");
+  EXPECT_FALSE(read_beside(shipped.name, "none.csv", Bytes(1 << 20)));
+  const Directory directory;
+  directory.write("flows.csv", "0,0,1,1\n");
+  const auto own = read_beside(directory.path() + "/x.toml", "flows.csv", Bytes(1 << 20));
+  ASSERT_TRUE(own) << own.error().text();
+  EXPECT_EQ(own->text, "0,0,1,1\n");
+  EXPECT_EQ(own->name, directory.path() + "/flows.csv");
+}
+
 }  // namespace
 }  // namespace rocetune

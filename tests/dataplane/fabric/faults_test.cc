@@ -44,6 +44,65 @@ TEST(LinkLoss, SelectiveRepeatSendsLessAgain) {
   EXPECT_LT(4 * again("selective_repeat"), again("go_back_n"));
 }
 
+TEST(LinkLoss, BitErrorsTakeLongFramesMoreOften) {
+  // A frame of 4200 B has 33600 bits, one of 1148 B 9184: at 1e-6 a bit 3.3 % and 0.91 % of them are lost.
+  const auto share = [](const char* mtu) {
+    const RunResult r = result_of(kFiveHosts, {{"links.bit_error_rate", "1e-6"}, {"hosts.mtu", mtu}});
+    EXPECT_EQ(violations(r), "");
+    EXPECT_EQ(r.flows.finished, 5u);
+    return static_cast<double>(r.lost_frames) / static_cast<double>(r.packet_hops);
+  };
+  const double small = share("1024");
+  const double large = share("4096");
+  EXPECT_GT(large, 2 * small);
+  EXPECT_LT(large, 0.034);
+}
+
+// Ten kilometres of cable hold 1.25 MB of a port's 100 Gb/s both ways.
+TEST(Headroom, DerivedFromTheCableIsEnough) {
+  const std::string incast = kFiveHosts.substr(0, kFiveHosts.find("[[flows]]")) +
+                             "[[flows]]\npattern = \"incast\"\nsenders = 4\nbytes = \"8MB\"\n";
+  const auto drops = [&](const char* headroom) {
+    return result_of(incast, {{"topology.length", "10000m"},
+                              {"switches.buffer", "16MiB"},
+                              {"switches.alpha_exponent", "-3"},
+                              {"switches.headroom", headroom}})
+        .drops;
+  };
+  EXPECT_EQ(drops("derived"), 0u);
+  EXPECT_GT(drops("60kB"), 0u);
+}
+
+TEST(Headroom, IsWhatArrivesUntilThePeerIsSilent) {
+  // 2 us of cable and 1 us of reaction at 100 Gb/s: 37500 B; three frames; a pause of 84 B.
+  const DerivedHeadroom derived{.frame = Bytes(1000), .reaction = microseconds(1)};
+  EXPECT_EQ(derived.of(gigabits_per_second(100), microseconds(1)), Bytes(37'500 + 3 * 1000 + 84));
+  EXPECT_EQ(derived.of(gigabits_per_second(100), Duration(1)), Bytes(12'501 + 3 * 1000 + 84));
+}
+
+TEST(BitErrorRate, SpoilsAFrameAsOftenAsTheSumOfItsBits) {
+  const BitErrorRate rate = BitErrorRate::parse("1e-5").value();
+  // 1 - (1 - 1e-5)^8000 = 0.0768840...
+  const auto threshold = static_cast<std::uint64_t>(0.0768840 * 0x1p64);
+  EXPECT_TRUE(rate.spoils(1000, UINT64_MAX));
+  EXPECT_TRUE(rate.spoils(1000, UINT64_MAX - (threshold - (threshold >> 16))));
+  EXPECT_FALSE(rate.spoils(1000, UINT64_MAX - (threshold + (threshold >> 16))));
+  EXPECT_FALSE(BitErrorRate().spoils(1000, UINT64_MAX));
+}
+
+TEST(BitErrorRate, IsWrittenAsItsMakersDo) {
+  EXPECT_EQ(BitErrorRate::parse("1e-12").value(), BitErrorRate(1'000'000));
+  EXPECT_EQ(BitErrorRate::parse("2.5e-13").value(), BitErrorRate(250'000));
+  EXPECT_EQ(BitErrorRate::parse("0").value(), BitErrorRate());
+  EXPECT_EQ(BitErrorRate::parse("1e-3").value(), BitErrorRate(BitErrorRate::kMost));
+  // What a TOML number becomes.
+  EXPECT_EQ(BitErrorRate::parse("1e-06").value(), BitErrorRate(1'000'000'000'000));
+  EXPECT_EQ(BitErrorRate::parse("0.0001").value(), BitErrorRate(100'000'000'000'000));
+  for (const char* text : {"", "1", "e-12", "1e12", "1e-", "-1e-12", "1e--12", "2e-3", "1e-19", "1.5e-18",
+                           "1.e-12", "99999e-12", "1e-99999999999999999999", "1e-12 "})
+    EXPECT_FALSE(BitErrorRate::parse(text)) << text;
+}
+
 const std::string kLeaves = R"(
 name = "leaves"
 limit = "1s"

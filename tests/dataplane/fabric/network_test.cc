@@ -166,7 +166,7 @@ TEST(Network, SeveralThreadsChangeNothing) {
 }
 
 TEST(Network, APermutationOverThreeTiersFinishes) {
-  const Topology topology = fat_tree(4, k100G, microseconds(1));
+  const Topology topology = fat_tree(FatTreeShape::of_ports(4, k100G, microseconds(1)));
   std::vector<Flow> flows;
   for (NodeId i = 0; i < topology.hosts; ++i)
     flows.push_back({.from = i, .to = (i + 5) % topology.hosts, .bytes = 500'000, .start = {}});

@@ -21,7 +21,7 @@ TEST(Routing, AStarKnowsThePortOfEachHost) {
 
 // Follows every choice from every leaf: each way reaches the host, and all are equally short.
 TEST(Routing, EveryChoiceInAFatTreeLeadsThereByAShortestPath) {
-  const Topology topology = fat_tree(4, gigabits_per_second(100), microseconds(1));
+  const Topology topology = fat_tree(FatTreeShape::of_ports(4, gigabits_per_second(100), microseconds(1)));
   const Graph graph = graph_of(topology);
   const Routes routes(graph);
   for (NodeId from = 0; from < topology.hosts; ++from) {

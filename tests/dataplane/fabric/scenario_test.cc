@@ -45,6 +45,17 @@ TEST(Scenario, EveryShippedOneIsRead) {
   EXPECT_GE(count, 14);
 }
 
+// The largest one with fewer ranks: what it says holds at every size.
+TEST(Scenario, TheAllReduceOf16384RunsWithFewerRanks) {
+  const auto file = ConfigFiles().read("scenarios/reference/halving-16384.toml").value();
+  EXPECT_EQ(scenario_from_toml(file.text, file.name).value().jobs[0].hosts.size(), 16384u);
+  auto scenario =
+      scenario_from_toml(file.text, file.name, {{"topology.pods", "1"}, {"jobs.0.hosts", "0-511/8"}}).value();
+  const RunResult r = run(scenario);
+  EXPECT_EQ(violations(r), "");
+  EXPECT_EQ(r.jobs[0].finished, 64u);
+}
+
 TEST(Scenario, DcqcnParametersHaveTheirNamesAndUnits) {
   const std::string text = std::string(kSmall) + "[dcqcn]\nset = \"paper\"\nrp_ai_rate = \"80Mbps\"\n";
   const auto scenario = scenario_from_toml(text, "x.toml");

@@ -196,6 +196,29 @@ TEST(ScenarioLinks, AreWhatTheySay) {
   EXPECT_EQ(found.links[2].delay, microseconds(3));
 }
 
+TEST(ScenarioLinks, LoseWhatTheySayElseWhatAllDo) {
+  const std::string usual = "[links]\nloss = \"1%\"\nbit_error_rate = \"1e-9\"\n";
+  const std::string own = "loss = \"0%\"\nbit_error_rate = \"2.5e-12\"\n";
+  const auto scenario = read(std::string(kLinks) + own + usual);
+  ASSERT_TRUE(scenario) << scenario.error().text();
+  const std::vector<LinkSpec>& links = scenario->topology.links;
+  EXPECT_EQ(links[0].loss, Ratio::from_percent(1));
+  EXPECT_EQ(links[0].bit_errors, BitErrorRate::parse("1e-9").value());
+  EXPECT_EQ(links[2].loss, Ratio(0));
+  EXPECT_EQ(links[2].bit_errors, BitErrorRate(2'500'000));
+  const auto star = read("shape = \"star\"\nhosts = 3\n" + usual);
+  ASSERT_TRUE(star) << star.error().text();
+  for (const LinkSpec& link : star->topology.links) EXPECT_EQ(link.loss, Ratio::from_percent(1));
+}
+
+TEST(ScenarioLinks, ACableMayBeSaidByItsLength) {
+  const std::string star = "shape = \"star\"\nhosts = 2\n";
+  EXPECT_EQ(topology(star + "length = \"198m\"").links[0].delay, microseconds(1));
+  EXPECT_EQ(topology(star + "length = \"1m\"").links[0].delay, Duration(5'051));  // rounded up
+  EXPECT_THAT(topology_refusal(star + "length = \"3m\"\ndelay = \"1us\""),
+              HasSubstr("topology.length: found \"3m\", allowed: this or delay"));
+}
+
 TEST(ScenarioLinks, WhatIsWrongIsSaidAllAtOnce) {
   const std::string text = topology_refusal(R"(shape = "links"
 hosts = 3

@@ -108,7 +108,7 @@ TEST(FatTree, HasFreeNumbers) {
 
 TEST(FatTree, OfKPortsIsARegularOne) {
   for (const std::uint32_t k : {2U, 4U, 6U}) {
-    const Topology tree = fat_tree(k, kHost, microseconds(1));
+    const Topology tree = fat_tree(FatTreeShape::of_ports(k, kHost, microseconds(1)));
     ASSERT_TRUE(check(tree));
     EXPECT_EQ(tree.hosts, k * k * k / 4);
     EXPECT_THAT(ports_of(tree), Each(k));

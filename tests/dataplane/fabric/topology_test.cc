@@ -21,7 +21,7 @@ std::map<std::size_t, int> ports_of_switches(const Topology& topology) {
 }
 
 TEST(Topology, AFatTreeHasItsNumbers) {
-  const Topology tree = fat_tree(8, kRate, microseconds(1));
+  const Topology tree = fat_tree(FatTreeShape::of_ports(8, kRate, microseconds(1)));
   EXPECT_TRUE(check(tree));
   EXPECT_EQ(tree.hosts, 128u);
   EXPECT_EQ(tree.switches, 80u);

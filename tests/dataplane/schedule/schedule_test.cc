@@ -6,6 +6,7 @@
 
 #include <bit>
 
+#include "dataplane/base/random.h"
 #include "dataplane/schedule/check.h"
 
 namespace rocetune::schedule {
@@ -179,6 +180,59 @@ TEST(Check, FindsWhatIsWrong) {
   EXPECT_NE(verdict_on(Broken::Fault::waits_for_nothing).find("ends without piece"), std::string::npos);
   EXPECT_NE(verdict_on(Broken::Fault::wrong_piece).find("counts twice"), std::string::npos);
   EXPECT_NE(verdict_on(Broken::Fault::waits_for_ever).find("never sends"), std::string::npos);
+}
+
+// A tree drawn by chance: reducers below reducers, ranks below any of them, none without children.
+Request drawn_tree(Rank ranks, Rank reducers, std::uint32_t pieces, Random& random) {
+  Request out{.algorithm = Algorithm::in_network, .ranks = ranks, .pieces = pieces};
+  out.parents.resize(ranks + reducers);
+  for (Rank i = 0; i < reducers; ++i)
+    out.parents[ranks + i] = ranks + (i == 0 ? 0 : static_cast<Rank>(random.below(i)));
+  for (Rank i = 0; i < ranks; ++i)
+    out.parents[i] = ranks + (i < reducers ? i : static_cast<Rank>(random.below(reducers)));
+  return out;
+}
+
+TEST(InNetwork, IsRightOnEveryTreeInAnyOrder) {
+  Random random(7);
+  for (int trial = 0; trial < 200; ++trial) {
+    const Rank reducers = 1 + static_cast<Rank>(random.below(12));
+    const Rank ranks = reducers + static_cast<Rank>(random.below(30));
+    const auto schedule =
+        Schedule::make(drawn_tree(ranks, reducers, 1 + static_cast<std::uint32_t>(trial % 4), random));
+    ASSERT_TRUE(schedule) << schedule.error().text();
+    EXPECT_EQ((*schedule)->members(), ranks + reducers);
+    const auto right = check(**schedule, static_cast<std::uint64_t>(trial));
+    ASSERT_TRUE(right) << "trial " << trial << ": " << right.error().text();
+  }
+}
+
+TEST(InNetwork, ARankSendsAndReceivesItsBufferOnce) {
+  Random random(3);
+  const auto schedule = Schedule::make(drawn_tree(16, 5, 8, random)).value();
+  for (Rank rank = 0; rank < 16; ++rank) {
+    EXPECT_EQ(schedule->sends(rank), 8u);
+    EXPECT_EQ(schedule->receives(rank), 8u);
+  }
+}
+
+TEST(InNetwork, NeedsATreeOfReducersAboveRanks) {
+  const auto refusal = [](std::vector<Rank> parents) {
+    const auto made =
+        Schedule::make({.algorithm = Algorithm::in_network, .ranks = 2, .parents = std::move(parents)});
+    return made ? std::string("made") : made.error().text();
+  };
+  EXPECT_EQ(refusal({2, 2, 2}), "made");
+  const std::string none =
+      "parents: found 3 of them, allowed for in_network: a tree of reducers with the ranks as its leaves";
+  EXPECT_EQ(refusal({2, 0, 2}), none);  // below a rank
+  EXPECT_EQ(refusal({2, 3, 2}), none);  // below nobody
+  EXPECT_NE(refusal({}), "made");
+  EXPECT_NE(refusal({2, 3, 2, 3}), "made");  // two roots
+  EXPECT_NE(refusal({2, 2, 3, 2}), "made");  // a circle
+  EXPECT_NE(refusal({2, 2, 2, 2}), "made");  // a reducer without children
+  EXPECT_FALSE(Schedule::make({.algorithm = Algorithm::ring, .ranks = 2, .parents = {2, 2, 2}}));
+  EXPECT_FALSE(Schedule::make({Collective::broadcast, Algorithm::in_network, 2, 0, 1}));
 }
 
 }  // namespace
