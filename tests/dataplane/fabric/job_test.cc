@@ -115,15 +115,21 @@ TEST(JobRank, RingSendsTwiceTheBufferLessTheOwnPart) {
 TEST(Grouping, NeighboursAndStrides) {
   const Grouping tensor{.size = 4, .stride = 1};
   EXPECT_EQ(tensor.index_of(6), 2u);
-  EXPECT_EQ(tensor.member(6, 0), 4u);
+  EXPECT_EQ(tensor.group_of(6), 1u);
+  EXPECT_EQ(tensor.member(1, 0), 4u);
   const Grouping data{.size = 4, .stride = 4};
   EXPECT_EQ(data.index_of(6), 1u);
-  EXPECT_EQ(data.member(6, 3), 14u);
+  EXPECT_EQ(data.group_of(6), 2u);
+  EXPECT_EQ(data.member(2, 3), 14u);
   // Groups partition the ranks: whoever I name as member i names itself the same.
   for (const Grouping g : {tensor, data, Grouping{.size = 2, .stride = 4}}) {
     for (Rank r = 0; r < 16; ++r) {
-      EXPECT_EQ(g.member(r, g.index_of(r)), r);
-      for (Rank i = 0; i < g.size; ++i) EXPECT_EQ(g.index_of(g.member(r, i)), i);
+      const Rank group = g.group_of(r);
+      EXPECT_EQ(g.member(group, g.index_of(r)), r);
+      for (Rank i = 0; i < g.size; ++i) {
+        EXPECT_EQ(g.index_of(g.member(group, i)), i);
+        EXPECT_EQ(g.group_of(g.member(group, i)), group);
+      }
     }
   }
 }
