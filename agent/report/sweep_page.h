@@ -2,19 +2,14 @@
 // measure depends on what was varied.
 #pragma once
 
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "agent/report/combinations.h"
 
 namespace rocetune::report {
 
 struct SweepPage {
-  std::string scenario;
-  std::string description;
-  std::string command;  // repeats all of it
-  std::vector<Variation> variations;
+  std::string command;                            // repeats all of it
+  std::span<const fabric::Variation> variations;  // of one scenario; not empty
+  std::vector<Metric> metrics;
 };
 
 // One self-contained file. Made for up to some hundreds of runs; charts are over the first setting that has

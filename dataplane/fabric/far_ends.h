@@ -26,15 +26,19 @@ struct ClassPlace {
 class FarEnds {
  public:
   explicit FarEnds(const Topology& topology)
-      : hosts_(topology.hosts), ends_(topology.hosts + topology.switches) {
+      : hosts_(topology.hosts), ends_(topology.hosts + topology.switches), rates_(ends_.size()) {
     for (const LinkSpec& link : topology.links) {
       const auto a = static_cast<std::uint16_t>(ends_[link.a].size());
       const auto b = static_cast<std::uint16_t>(ends_[link.b].size());
       ends_[link.a].push_back({link.b, b});
       ends_[link.b].push_back({link.a, a});
+      rates_[link.a].push_back(link.rate);
+      rates_[link.b].push_back(link.rate);
     }
   }
   PortPlace of(PortPlace place) const { return ends_[place.node][place.port]; }
+  // Of the link there, as long as no event changes it.
+  BitRate rate(PortPlace place) const { return rates_[place.node][place.port]; }
   bool is_host(NodeId node) const { return node < hosts_; }
   std::uint32_t switch_index(NodeId node) const { return node - hosts_; }
   std::string name(NodeId node) const {
@@ -48,6 +52,7 @@ class FarEnds {
  private:
   NodeId hosts_;
   std::vector<std::vector<PortPlace>> ends_;
+  std::vector<std::vector<BitRate>> rates_;
 };
 
 }  // namespace rocetune::fabric

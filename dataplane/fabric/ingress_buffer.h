@@ -74,9 +74,6 @@ class IngressBuffer {
   bool has_room(std::uint16_t port, Priority p) const { return shared_.allows_xon(pool(port, p)); }
   // Its peer has been asked to be silent.
   bool is_holding(std::uint16_t port, Priority p) const { return ports_[port].pauser.paused().contains(p); }
-  std::int64_t held_bytes(std::uint16_t port, Priority p) const {
-    return shared_.held(pool(port, p)).count();
-  }
 
  private:
   struct Port {

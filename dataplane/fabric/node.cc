@@ -48,8 +48,9 @@ void Node::change_link(Instant now, const Planned& planned) {
 }
 
 Instant Node::send(Instant now, std::uint16_t port, PacketIndex index) {
-  const Out& out = outs_[port];
+  Out& out = outs_[port];
   const std::uint32_t bytes = packet(index).wire_bytes;
+  out.sent_bytes += bytes;
   const Duration span =
       out.ps_per_byte > 0 ? Duration(out.ps_per_byte * bytes) : transmission_time(Bytes(bytes), out.rate);
   const Instant end = now + span;

@@ -66,6 +66,8 @@ class Node {
   std::uint64_t packet_hops() const { return packet_hops_; }  // packets that left one of its ports
   // Frames that links lost on the way here: by chance, or because they were down.
   std::uint64_t lost_frames() const { return lost_frames_; }
+  // What left by a port, framing included, to the end of the frame that is leaving.
+  std::uint64_t sent_bytes(std::uint16_t port) const { return outs_[port].sent_bytes; }
 
  protected:
   // The moment given to wake_port() has come.
@@ -106,6 +108,7 @@ class Node {
     BitRate rate;
     std::int64_t ps_per_byte;  // 0: no whole number
     bool is_up = true;
+    std::uint64_t sent_bytes = 0;
   };
   struct Planned {
     std::uint16_t port;

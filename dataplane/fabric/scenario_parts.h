@@ -19,6 +19,8 @@ void read_topology(TableReader& t, Topology& out);
 void read_flows(TableReader& t, Scenario& out);
 // One [[jobs]]: adds to out.jobs. Needs the same.
 void read_jobs(TableReader& t, Scenario& out);
+// One [[lesson]]: adds to out.lesson.
+void read_lesson(TableReader& t, Scenario& out);
 
 // What one switch does otherwise than the others.
 struct OwnClasses {

@@ -16,7 +16,7 @@ constexpr double kSlack = 1e-6;
 double round_step(double range, const Unit& unit, int about) {
   double least = range / std::max(about, 1);
   // Nothing happens half a time.
-  if (unit.symbol.empty()) least = std::max(least, 1.0);
+  if (unit.is_whole) least = std::max(least, 1.0);
   const double power = std::pow(10, std::floor(std::log10(least)));
   for (const double digit : {1.0, 2.0, 5.0}) {
     if (digit * power >= least * (1 - kSlack)) return digit * power;
