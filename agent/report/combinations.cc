@@ -1,5 +1,7 @@
 #include "agent/report/combinations.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -48,23 +50,24 @@ std::optional<std::vector<double>> amounts_of(std::span<const std::string> value
   return amounts(values, [](const std::string& v) { return count_of(parse_bit_rate(v)); });
 }
 
-std::optional<std::size_t> best_by(const Sweep& sweep, std::size_t index) {
+std::optional<Winner> best_by(const Sweep& sweep, std::size_t index) {
   const Metric& metric = sweep.metrics[index];
-  std::optional<std::size_t> best;
-  bool differs = false;
-  double best_mean = 0;
+  std::vector<std::pair<double, std::size_t>> candidates;  // mean, which
   for (std::size_t i = 0; i < sweep.combinations.size(); ++i) {
     const Combination& c = sweep.combinations[i];
     const auto spread = spread_of(c, index);
     if (!spread || !is_sound(c) || (metric.is_of_finished && !is_finished(c))) continue;
-    if (best) differs = differs || spread->mean != best_mean;
-    const bool is_better =
-        metric.aim == Metric::Aim::most ? spread->mean > best_mean : spread->mean < best_mean;
-    if (best && !is_better) continue;
-    best = i;
-    best_mean = spread->mean;
+    candidates.emplace_back(spread->mean, i);
   }
-  return differs ? best : std::nullopt;
+  if (candidates.empty()) return std::nullopt;
+  constexpr auto kMean = &std::pair<double, std::size_t>::first;
+  const auto [least, most] = std::ranges::minmax(candidates, {}, kMean);
+  if (least.first == most.first) return std::nullopt;
+  const double best = metric.aim == Metric::Aim::most ? most.first : least.first;
+  Winner out{.metric = index, .combination = std::ranges::find(candidates, best, kMean)->second};
+  for (const auto& [mean, i] : candidates)
+    out.as_good += i != out.combination && std::abs(mean - best) <= kAsGood * std::abs(best) ? 1 : 0;
+  return out;
 }
 
 void add_title(std::string& titles, const Metric& metric) {
@@ -163,16 +166,22 @@ bool is_finished(const fabric::RunResult& result) {
 }
 
 bool is_finished(const Combination& combination) {
-  return std::ranges::all_of(combination.runs, [](const Combination::Run& run) {
-    return is_finished(run.variation->result);
-  });
+  return std::ranges::all_of(combination.runs,
+                             [](const Combination::Run& run) { return is_finished(run.variation->result); });
+}
+
+std::string as_good_text(const Winner& winner) {
+  if (winner.as_good == 0) return {};
+  return fmt::format("; {} within {:g} %",
+                     winner.as_good == 1 ? "another is" : fmt::format("{} others are", winner.as_good),
+                     100 * kAsGood);
 }
 
 std::vector<Winner> winners_of(const Sweep& sweep) {
   std::vector<Winner> out;
   for (std::size_t i = 0; i < sweep.metrics.size() && out.size() < kMostWinners; ++i) {
     if (sweep.metrics[i].aim == Metric::Aim::none) continue;
-    if (const auto best = best_by(sweep, i)) out.push_back({i, *best});
+    if (const auto best = best_by(sweep, i)) out.push_back(*best);
   }
   return out;
 }

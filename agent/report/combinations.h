@@ -47,6 +47,12 @@ struct Writing {
   std::string text(double value) const {
     return common ? common->text(value) : html::quantity_text(value, unit);
   }
+  // "9.1 – 9.3"; empty where both ends read alike.
+  std::string range(const Spread& spread, std::string_view between) const {
+    std::string low = text(spread.low);
+    const std::string high = text(spread.high);
+    return low == high ? std::string() : std::move(low) + std::string(between) + high;
+  }
 };
 Writing writing_of(const Sweep& sweep, std::size_t metric);
 
@@ -70,9 +76,13 @@ bool is_finished(const Combination& combination);
 struct Winner {
   std::size_t metric = 0;
   std::size_t combination = 0;
+  std::size_t as_good = 0;  // others whose mean is within kAsGood of the best
 };
+constexpr double kAsGood = 0.01;
 constexpr std::size_t kMostWinners = 4;
 std::vector<Winner> winners_of(const Sweep& sweep);
+// "; 2 others are within 1 %", or nothing.
+std::string as_good_text(const Winner& winner);
 
 // Where a setting's values lie on an axis, 0..1 each: as far apart as they are, by their logarithm if they
 // span a decade; if they are not all amounts of one kind, in the middle of equal parts.

@@ -22,8 +22,7 @@ std::string slowest_table(const fabric::FlowsResult& flows) {
                {.title = "completion", .explanation = "from its start to the last acknowledgement"},
                {.title = "goodput"}});
   double longest = 0;
-  for (const fabric::FlowResult& flow : flows.slowest)
-    longest = std::max(longest, flow.fct_us.value_or(0));
+  for (const fabric::FlowResult& flow : flows.slowest) longest = std::max(longest, flow.fct_us.value_or(0));
   for (const fabric::FlowResult& flow : flows.slowest) {
     const auto time = [](double us) { return quantity_text(us, html::kMicroseconds); };
     table.add_row({flow.name, quantity_text(static_cast<double>(flow.bytes), html::kBytes),
@@ -55,8 +54,9 @@ std::string completion_times(const fabric::FlowsResult& flows) {
   const auto span = [](double from_us, double to_us, html::Hue hue, std::string words) {
     return html::Span{from_us / 1e6, to_us / 1e6, hue, std::move(words)};
   };
-  return fmt::format("<p class='faint'>Of {} that finished, from the start to the last acknowledgement.</p>\n",
-                     html::counted(flows.finished, "flow", "flows")) +
+  return fmt::format(
+             "<p class='faint'>Of {} that finished, from the start to the last acknowledgement.</p>\n",
+             html::counted(flows.finished, "flow", "flows")) +
          table.text() +
          html::lanes(axis, html::span_lane(axis, "completion times",
                                            {span(t.min, t.max, html::Hue::sky, "min to max"),

@@ -60,7 +60,7 @@ std::string jobs_section(const std::vector<fabric::JobResult>& jobs) {
         return step.time_us ? quantity_text(*step.time_us.*member, html::kMicroseconds) : std::string("–");
       };
       table.add_row({step.name, step.what, count_text(step.ranks),
-                     step.bytes > 0 ? quantity_text(static_cast<double>(step.bytes), html::kBytes) : "–",
+                     step.bytes > 0 ? to_text(Bytes(static_cast<std::int64_t>(step.bytes))) : "–",
                      count_text(step.count), time(&fabric::FctSummary::mean), time(&fabric::FctSummary::p50),
                      time(&fabric::FctSummary::p99), time(&fabric::FctSummary::p999),
                      time(&fabric::FctSummary::max),

@@ -42,7 +42,6 @@ void add_flows(std::vector<Metric>& out) {
   out.push_back(metric_of("flows.goodput_gbps", "goodput"));
   out.push_back(without_aim(metric_of("flows.fct_us.p50", "completion p50")));
   out.push_back(metric_of("flows.fct_us.p99", "completion p99"));
-  out.push_back(without_aim(metric_of("flows.fct_us.max", "completion max")));
   out.push_back(without_aim(metric_of("flows.fairness", "fairness")));
 }
 

@@ -80,7 +80,8 @@ std::string headline(const fabric::RunResult& r) {
   tiles.add({.title = "CNPs handled",
              .value = count_text(r.cnps_handled),
              .note = "of " + count_text(r.cnps_sent) + " sent"});
-  tiles.add({.title = "pause frames", .value = count_text(r.pause_frames), .note = "Xoff, refreshes included"});
+  tiles.add(
+      {.title = "pause frames", .value = count_text(r.pause_frames), .note = "Xoff, refreshes included"});
   tiles.add({.title = "lost",
              .value = count_text(r.lost_packets()),
              .note = "packets",
@@ -130,8 +131,9 @@ std::string sim_page(const SimPage& page) {
   const fabric::RunResult& r = page.result;
   std::string body = opening(r) + verdicts(r) + lesson_section(r.lesson) + headline(r);
   if (r.deadlock) body += deadlock_section(*r.deadlock);
-  body += pause_tree_section(r.pause_tree, r.pause_frames) + over_time_section(r) + jobs_section(r.jobs) +
-          flows_section(r.flows) + port_section(r.ports) + checks_section(r) + repeat_section(page);
+  body += pause_tree_section(r.pause_tree, r.pause_frames, r.deadlock.has_value()) + over_time_section(r) +
+          jobs_section(r.jobs) + flows_section(r.flows) + port_section(r.ports) + checks_section(r) +
+          repeat_section(page);
   return html::page_text({.title = r.scenario, .body = body, .reads_out = r.series.has_value()});
 }
 

@@ -22,6 +22,7 @@ using html::Verdict;
 constexpr std::size_t kMostNamed = 5;  // wrong runs that are spelled out
 constexpr std::size_t kDigestShown = 16;
 constexpr std::size_t kMostRunsListed = 500;
+constexpr std::size_t kMostCombinations = 500;  // in tables and charts; the winners are always in the table
 constexpr std::array kWinnerHues{html::Hue::blue, html::Hue::green, html::Hue::purple, html::Hue::orange};
 static_assert(kWinnerHues.size() == kMostWinners);
 
@@ -35,8 +36,7 @@ std::string settings_text(const std::vector<std::string>& keys, const std::vecto
 
 std::string run_text(const Sweep& sweep, const Combination& combination, const Combination::Run& run) {
   const std::string settings = settings_text(sweep.keys, combination.values);
-  return fmt::format("{}{}seed {}", settings, settings.empty() ? "" : ", ",
-                     run.variation->result.seed);
+  return fmt::format("{}{}seed {}", settings, settings.empty() ? "" : ", ", run.variation->result.seed);
 }
 
 std::string introduction(const SweepPage& page, const Sweep& sweep) {
@@ -66,8 +66,8 @@ std::string sweep_verdicts(const Sweep& sweep) {
       if (r.is_right()) continue;
       if (++wrong > kMostNamed) continue;
       const auto violated = std::ranges::find(r.checkers, false, &fabric::CheckerResult::holds);
-      named += fmt::format("<div>{}: {}: {}</div>", escaped(run_text(sweep, c, run)),
-                           escaped(violated->name), escaped(violated->found));
+      named += fmt::format("<div>{}: {}: {}</div>", escaped(run_text(sweep, c, run)), escaped(violated->name),
+                           escaped(violated->found));
     }
   }
   const auto of_all = [&](std::size_t n) { return fmt::format("{} of {} runs", n, sweep.runs); };
@@ -97,10 +97,10 @@ std::string winners_text(const Sweep& sweep, const std::vector<Winner>& winners)
   for (std::size_t i = 0; i < winners.size(); ++i) {
     const Metric& metric = sweep.metrics[winners[i].metric];
     const Combination& c = sweep.combinations[winners[i].combination];
-    out += fmt::format("<p>{} {}: <b>{}</b> with {}</p>\n", badge_of(sweep, i, winners[i].metric),
+    out += fmt::format("<p>{} {}: <b>{}</b> with {}{}</p>\n", badge_of(sweep, i, winners[i].metric),
                        metric.aim == Metric::Aim::most ? "highest" : "shortest",
                        quantity_text(spread_of(c, winners[i].metric)->mean, metric.unit),
-                       escaped(settings_text(sweep.keys, c.values)));
+                       escaped(settings_text(sweep.keys, c.values)), as_good_text(winners[i]));
   }
   return out;
 }
@@ -122,8 +122,8 @@ Table::Cell spread_cell(const Combination& c, std::size_t metric, const Writing&
   const auto spread = spread_of(c, metric);
   if (!spread) return Table::Cell("–").in_class("faint");
   std::string text = written.text(spread->mean);
-  if (spread->low < spread->high)
-    text += fmt::format("<br/><small>{} – {}</small>", written.text(spread->low), written.text(spread->high));
+  if (const std::string range = written.range(*spread, " – "); !range.empty())
+    text += "<br/><small>" + range + "</small>";
   if (spread->runs < c.runs.size())
     text += fmt::format("<br/><small>in {} of {}</small>", spread->runs, c.runs.size());
   return Table::Cell::markup(std::move(text));
@@ -140,6 +140,12 @@ std::string badges(const Sweep& sweep, const std::vector<Winner>& winners, std::
   return out.empty() ? out : "<div class='badges'>" + out + "</div>";
 }
 
+std::string beyond_text(const Sweep& sweep) {
+  if (sweep.combinations.size() <= kMostCombinations) return {};
+  return fmt::format("<p class='faint'>Of {} combinations the first {}; --json has all.</p>\n",
+                     count_text(sweep.combinations.size()), kMostCombinations);
+}
+
 std::string combination_table(const Sweep& sweep, const Shown& shown, const std::vector<Winner>& winners) {
   std::vector<Table::Column> columns;
   for (const std::string& key : sweep.keys) columns.push_back({.title = key, .align = Align::left});
@@ -153,19 +159,20 @@ std::string combination_table(const Sweep& sweep, const Shown& shown, const std:
   Table table(std::move(columns));
   for (std::size_t i = 0; i < sweep.combinations.size(); ++i) {
     const Combination& c = sweep.combinations[i];
+    const bool is_best = std::ranges::find(winners, i, &Winner::combination) != winners.end();
+    if (i >= kMostCombinations && !is_best) continue;
     std::vector<Table::Cell> cells(c.values.begin(), c.values.end());
     cells.emplace_back(count_text(c.runs.size()));
     // Into the first cell, which stays in sight.
     cells.front().markup_text += badges(sweep, winners, i);
     for (std::size_t m = 0; m < shown.metrics.size(); ++m)
       cells.push_back(spread_cell(c, shown.metrics[m], written[m]));
-    const bool is_best = std::ranges::find(winners, i, &Winner::combination) != winners.end();
     table.add_row(std::move(cells), is_best ? "best" : "");
   }
   std::string out = "<h2>All combinations</h2>\n";
   out += has_ranges(sweep) ? "<p class='faint'>Means over the seeds, below them their ranges.</p>\n"
                            : "<p class='faint'>One run each: nothing here says how much is chance.</p>\n";
-  return out + table.text() + left_out(shown);
+  return out + table.text() + beyond_text(sweep) + left_out(shown);
 }
 
 // One series for each combination of the other settings.
@@ -181,7 +188,8 @@ html::PointChart chart_of(const Sweep& sweep, std::size_t index) {
   chart.is_connected = placement.is_measured;
   for (std::size_t i = 0; i < values.size(); ++i) chart.marks.push_back({placement.shares[i], values[i]});
   std::ranges::sort(chart.marks, {}, &html::Tick::share);
-  for (const Combination& c : sweep.combinations) {
+  for (const Combination& c :
+       std::span(sweep.combinations).first(std::min(sweep.combinations.size(), kMostCombinations))) {
     const auto spread = spread_of(c, index);
     const std::string label = settings_text(sweep.keys, c.values, 1);
     auto series = std::ranges::find(chart.series, label, &html::PointChart::Series::label);

@@ -26,7 +26,8 @@ std::string time_text(double us) { return quantity_text(us, html::kMicroseconds)
 std::string progress_text(const RunResult& r) {
   std::string out;
   const auto add = [&](std::uint64_t finished, std::uint64_t count, const std::string& what) {
-    out += fmt::format("{}{} of {} {}", out.empty() ? "" : ", ", count_text(finished), count_text(count), what);
+    out +=
+        fmt::format("{}{} of {} {}", out.empty() ? "" : ", ", count_text(finished), count_text(count), what);
   };
   if (r.flows.count > 0) add(r.flows.finished, r.flows.count, "flows");
   for (const fabric::JobResult& job : r.jobs) add(job.finished, job.ranks, "ranks of " + job.name);
@@ -36,9 +37,10 @@ std::string progress_text(const RunResult& r) {
 Statement ending(const RunResult& r) {
   if (!is_finished(r)) {
     const std::string when = quantity_text(r.virtual_s, html::kSeconds);
-    return {Verdict::warn, r.reached_limit ? "It did not finish within its limit of " + when
-                                           : "Everything stopped at " + when,
-            ": " + progress_text(r) + " are finished."};
+    return {
+        Verdict::warn,
+        r.reached_limit ? "It did not finish within its limit of " + when : "Everything stopped at " + when,
+        ": " + progress_text(r) + " are finished."};
   }
   std::string rest;
   if (r.flows.fct_us) {
@@ -61,8 +63,7 @@ Statement loss(const RunResult& r) {
   const std::uint64_t again = r.flows.retransmitted_frames;
   const std::string sent_again =
       again == 0 ? std::string() : " " + counted(again, "packet was", "packets were") + " sent again.";
-  if (lost.empty())
-    return {again == 0 ? Verdict::good : Verdict::warn, "Nothing was lost.", sent_again};
+  if (lost.empty()) return {again == 0 ? Verdict::good : Verdict::warn, "Nothing was lost.", sent_again};
   return {Verdict::warn, "Lost", ": " + lost + "." + sent_again};
 }
 
@@ -74,12 +75,13 @@ Statement pauses(const RunResult& r) {
             fmt::format(": {}; this result does not say by whom and why.", count_text(r.pause_frames))};
   }
   const auto roots = std::ranges::count(r.pause_tree, 0, &fabric::PauseCause::depth);
-  const auto next = std::ranges::find_if(
-      root + 1, r.pause_tree.end(), [](const fabric::PauseCause& cause) { return cause.depth == 0; });
+  const auto next = std::ranges::find_if(root + 1, r.pause_tree.end(),
+                                         [](const fabric::PauseCause& cause) { return cause.depth == 0; });
   std::string rest = fmt::format(" ({}): it held {} for up to {} of the time", root->because, root->held,
                                  quantity_text(root->held_ratio, html::kPercent));
   if (next - root > 1) rest += ", and these held others in turn";
-  rest += roots > 1 ? fmt::format("; {} more begin elsewhere.", roots - 1) : ".";
+  rest +=
+      roots > 1 ? fmt::format("; {} more {} elsewhere.", roots - 1, roots == 2 ? "begins" : "begin") : ".";
   const bool is_noticeable = std::ranges::any_of(
       r.pause_tree, [](const fabric::PauseCause& c) { return c.held_ratio >= kHeldNoticeably; });
   return {is_noticeable ? Verdict::warn : Verdict::good, "Pauses begin at " + root->pauser, rest};

@@ -77,7 +77,8 @@ class JobReader {
       }
       if (out.when.size() >= kMostSpans) continue;
       if (const auto time = span(all(), instance, instance))
-        out.when.push_back({microseconds_of(time->begin - Instant()), microseconds_of(time->end - Instant())});
+        out.when.push_back(
+            {microseconds_of(time->begin - Instant()), microseconds_of(time->end - Instant())});
     }
     out.count = times.size();
     out.time_us = summary_of(std::move(times));

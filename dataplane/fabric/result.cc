@@ -271,7 +271,9 @@ std::string json_of(const RunResult& r, const Resources& resources) {
       .member("cnps_handled", r.cnps_handled);
   out.end_object();
   out.key("loss").begin_object();
-  out.member("packets", r.lost_packets()).member("switch_drops", r.drops).member("watchdog_drops", r.watchdog_drops);
+  out.member("packets", r.lost_packets())
+      .member("switch_drops", r.drops)
+      .member("watchdog_drops", r.watchdog_drops);
   out.member("link_drops", r.link_drops).member("lost_frames", r.lost_frames);
   out.member("receive_drops", r.receive_drops).member("failed_requests", r.failed_requests).end_object();
   out.key("ports");

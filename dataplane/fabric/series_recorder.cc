@@ -10,7 +10,7 @@ namespace rocetune::fabric {
 namespace {
 
 constexpr std::size_t kMostValues = 4'000'000;  // of ports, links and flows x samples that are kept
-constexpr std::size_t kMostWatched = 1024;        // that are watched
+constexpr std::size_t kMostWatched = 1024;      // that are watched
 constexpr std::size_t kMostShown = 16;          // of ports, of links, of flows
 
 // The first of them, and how many there were.
@@ -79,9 +79,8 @@ SeriesRecorder::Sample SeriesRecorder::sample(Instant now) const {
   }
   out.link_bytes.reserve(links_.size());
   for (const PortPlace& place : links_) {
-    const Node& node = far_ends_.is_host(place.node)
-                           ? static_cast<const Node&>(network_.host(place.node))
-                           : network_.switch_at(far_ends_.switch_index(place.node));
+    const Node& node = far_ends_.is_host(place.node) ? static_cast<const Node&>(network_.host(place.node))
+                                                     : network_.switch_at(far_ends_.switch_index(place.node));
     out.link_bytes.push_back(node.sent_bytes(place.port));
   }
   out.flow_bytes.reserve(flows_.size());

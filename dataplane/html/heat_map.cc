@@ -69,13 +69,15 @@ std::string heat_map(const TimeAxis& axis, const HeatMap& map) {
   for (std::size_t i = 0; i < map.rows.size(); ++i) {
     const HeatMap::Row& row = map.rows[i];
     const bool is_mean = map.fold == Fold::mean;
-    const std::string number = quantity_text(is_mean ? mean_of(row.values) : highest_of(columns[i]), map.unit);
+    const std::string number =
+        quantity_text(is_mean ? mean_of(row.values) : highest_of(columns[i]), map.unit);
     const std::string note = row.note.empty() ? std::string() : "<small>" + escaped(row.note) + "</small>";
     out += fmt::format(
         "<figure class='strip'><figcaption class='name'>{}{}</figcaption><div class='plot'>{}</div>"
         "<div class='out'>{}</div></figure>\n",
         escaped(row.label), note,
-        strip(axis, map, most, columns[i], fmt::format("{}, {}: {} {}", map.title, row.label, is_mean ? "mean" : "at most", number)),
+        strip(axis, map, most, columns[i],
+              fmt::format("{}, {}: {} {}", map.title, row.label, is_mean ? "mean" : "at most", number)),
         read_out(axis, columns[i], map.unit, number));
   }
   return out;

@@ -19,13 +19,13 @@ struct Unit {
   bool is_whole = false;  // has decimals only where it is a mean
 };
 constexpr Unit kCount{.is_whole = true};
-constexpr Unit kIndex{};  // a plain number, such as a fairness of 0.987
+constexpr Unit kIndex{};                            // a plain number, such as a fairness of 0.987
 constexpr Unit kBytes{"B", Unit::Prefixes::large};  // powers of 1000
 constexpr Unit kBitRate{"b/s", Unit::Prefixes::large};
 constexpr Unit kSeconds{"s", Unit::Prefixes::all};
-constexpr Unit kMicroseconds{"s", Unit::Prefixes::all, 1e-6};  // values in microseconds
+constexpr Unit kMicroseconds{"s", Unit::Prefixes::all, 1e-6};    // values in microseconds
 constexpr Unit kGigabitRate{"b/s", Unit::Prefixes::large, 1e9};  // in gigabits per second
-constexpr Unit kPercent{"%", Unit::Prefixes::none, 100};  // of a ratio
+constexpr Unit kPercent{"%", Unit::Prefixes::none, 100};         // of a ratio
 
 // How numbers up to `most` are written so that they compare at a glance: one prefix and as many decimals for
 // all, which gives `most` three digits.

@@ -38,9 +38,10 @@ void add_sim(const Dispatch& dispatch) {
                   "a run for each value of a key; several of them: for each combination")
       ->type_name("KEY=V1,V2")
       ->allow_extra_args(false);
-  sim->add_option("--metric", command->metrics,
-                  "what runs are compared by, as a path of the JSON (flows.fct_us.p99); may be repeated; with a "
-                  "single run: print only these")
+  sim->add_option(
+         "--metric", command->metrics,
+         "what runs are compared by, as a path of the JSON (flows.fct_us.p99); may be repeated; with a "
+         "single run: print only these")
       ->type_name("PATH")
       ->allow_extra_args(false);
   sim->add_option("--html", command->html,

@@ -44,17 +44,18 @@ std::string lesson_text(const std::vector<fabric::LessonPoint>& lesson, bool col
   if (lesson.empty()) return {};
   std::string out = "\n  what this scenario shows:\n";
   for (const fabric::LessonPoint& point : lesson) {
-    out += fmt::format("  {} {} ({})\n",
-                       painted(point.is_seen ? "seen " : "not  ",
-                               point.is_seen ? Paint::good : Paint::plain, coloured),
-                       point.says, plain(report::evidence_of(point)));
+    out += fmt::format(
+        "  {} {} ({})\n",
+        painted(point.is_seen ? "seen " : "not  ", point.is_seen ? Paint::good : Paint::plain, coloured),
+        point.says, plain(report::evidence_of(point)));
   }
   return out;
 }
 
 std::string flows_text(const fabric::FlowsResult& flows) {
-  std::string out = fmt::format("  flows       {} of {} finished, {:.2f} Gb/s together, fairness {:.3f} (Jain)\n",
-                                flows.finished, flows.count, flows.goodput_gbps, flows.fairness);
+  std::string out =
+      fmt::format("  flows       {} of {} finished, {:.2f} Gb/s together, fairness {:.3f} (Jain)\n",
+                  flows.finished, flows.count, flows.goodput_gbps, flows.fairness);
   if (flows.fct_us) {
     out += fmt::format(
         "  completion  min {:.1f} us, mean {:.1f}, p50 {:.1f}, p99 {:.1f}, p99.9 {:.1f}, max {:.1f}\n",
@@ -211,10 +212,9 @@ std::string sweep_text(const report::Sweep& sweep, const TextTable::Look& look) 
     std::vector<TextTable::Cell> row(c.values.begin(), c.values.end());
     for (std::size_t m = 0; m < shown.metrics.size(); ++m) {
       const auto spread = report::spread_of(c, shown.metrics[m]);
-      const auto text = [&](double value) { return plain(written[m].text(value)); };
-      std::string figure = spread ? text(spread->mean) : "-";
-      if (spread && spread->low < spread->high)
-        figure += fmt::format(" ({}..{})", text(spread->low), text(spread->high));
+      std::string figure = spread ? plain(written[m].text(spread->mean)) : "-";
+      const std::string range = spread ? plain(written[m].range(*spread, "..")) : std::string();
+      if (!range.empty()) figure += " (" + range + ")";
       row.emplace_back(std::move(figure));
     }
     if (!report::is_sound(c)) {
@@ -232,10 +232,10 @@ std::string sweep_text(const report::Sweep& sweep, const TextTable::Look& look) 
     std::string settings;
     for (std::size_t i = 0; i < sweep.keys.size(); ++i)
       settings += fmt::format("{}{} = {}", i == 0 ? "" : ", ", sweep.keys[i], c.values[i]);
-    out += fmt::format("best {}: {} with {}\n", sweep.metrics[winner.metric].title,
+    out += fmt::format("best {}: {} with {}{}\n", sweep.metrics[winner.metric].title,
                        plain(html::quantity_text(report::spread_of(c, winner.metric)->mean,
                                                  sweep.metrics[winner.metric].unit)),
-                       settings);
+                       settings, report::as_good_text(winner));
   }
   return out;
 }

@@ -53,9 +53,10 @@ TEST(Metric, AnUnknownPathIsAnErrorWithTheNearestOne) {
   const auto wrong = metric_asked_for("flows.fct_us.p98", "--metric");
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().kind(), ErrorKind::bad_input);
-  EXPECT_EQ(wrong.error().text(),
-            "--metric: found flows.fct_us.p98, allowed: flows.fct_us with min, mean, p50, p99, p999, max; did "
-            "you mean flows.fct_us.p50?");
+  EXPECT_EQ(
+      wrong.error().text(),
+      "--metric: found flows.fct_us.p98, allowed: flows.fct_us with min, mean, p50, p99, p999, max; did "
+      "you mean flows.fct_us.p99?");
   EXPECT_THAT(metric_asked_for("busbw_gbps", "--metric").error().text(),
               HasSubstr("did you mean jobs.*.steps.*.busbw_gbps?"));
   EXPECT_FALSE(metric_asked_for("", "--metric"));
@@ -64,8 +65,8 @@ TEST(Metric, AnUnknownPathIsAnErrorWithTheNearestOne) {
 }
 
 TEST(Metric, WhatTheResultDoesNotSayIsNotZero) {
-  const std::vector<Metric> metrics{metric_of("flows.fct_us.p99", ""), metric_of("jobs.1.iteration_us.max", ""),
-                                    metric_of("flows.count", "")};
+  const std::vector<Metric> metrics{metric_of("flows.fct_us.p99", ""),
+                                    metric_of("jobs.1.iteration_us.max", ""), metric_of("flows.count", "")};
   EXPECT_THAT(measured(run_with({}, 1, 90, 10).result, metrics),
               ElementsAre(testing::Optional(10.0), std::nullopt, testing::Optional(1.0)));
 }

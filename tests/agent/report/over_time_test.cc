@@ -18,12 +18,12 @@ using testing::Not;
 
 TEST(OverTime, DrawsWhatHappenedAndNamesWhatDidNot) {
   const std::string section = over_time_section(series_run({.step_us = 10,
-                                                 .goodput_gbps = {100, 50},
-                                                 .queued_bytes = {0, 2000},
-                                                 .ce_marked = {0, 0},
-                                                 .cnps_handled = {0, 0},
-                                                 .pause_frames = {3, 1},
-                                                 .drops = {0, 0}}));
+                                                            .goodput_gbps = {100, 50},
+                                                            .queued_bytes = {0, 2000},
+                                                            .ce_marked = {0, 0},
+                                                            .cnps_handled = {0, 0},
+                                                            .pause_frames = {3, 1},
+                                                            .drops = {0, 0}}));
   EXPECT_EQ(html::markup_problem(section), "");
   EXPECT_THAT(section, HasSubstr("2 steps of 10\u00a0µs of virtual time."));
   EXPECT_THAT(section, HasSubstr("<b>goodput</b><small>payload that arrived</small>"));

@@ -14,7 +14,12 @@ using testing::Not;
 constexpr const char* kHostile = "<img src=x onerror='alert(1)'>&\"";
 
 fabric::RunResult run_of() {
-  fabric::RunResult r{.scenario = "incast", .description = "16 to one", .seed = 7, .virtual_s = 0.002769, .hosts = 17, .switches = 1};
+  fabric::RunResult r{.scenario = "incast",
+                      .description = "16 to one",
+                      .seed = 7,
+                      .virtual_s = 0.002769,
+                      .hosts = 17,
+                      .switches = 1};
   r.event_log_sha256 = "9f2c1e";
   r.packet_hops = 1'234'567;
   r.flows = {.count = 16,
@@ -40,9 +45,8 @@ TEST(SimPage, BeginsWithWhatCameOfIt) {
   EXPECT_THAT(page,
               HasSubstr("<p class='faint'>17 hosts, 1 switch; seed 7; 2.77\u00a0ms of virtual time</p>"));
   EXPECT_THAT(page, HasSubstr("<b>All 2 checks hold.</b>"));
-  EXPECT_THAT(
-      page,
-      HasSubstr("<dt>goodput</dt><dd>92.5\u00a0Gb/s</dd><dd class='note'>32\u00a0MB in all</dd>"));
+  EXPECT_THAT(page,
+              HasSubstr("<dt>goodput</dt><dd>92.5\u00a0Gb/s</dd><dd class='note'>32\u00a0MB in all</dd>"));
   EXPECT_THAT(page, HasSubstr("<dt>completion p99</dt><dd>2.77\u00a0ms</dd>"));
   EXPECT_THAT(page, HasSubstr("<dt>lost</dt><dd>0</dd>"));
 }
@@ -63,12 +67,14 @@ TEST(SimPage, WithoutSeriesHasNoCharts) {
 
 TEST(SimPage, SaysWhatTheScenarioShows) {
   fabric::RunResult r = run_of();
-  r.lesson = {{.says = "Senders are held", .metric = "pause.frames", .at_least = 1, .found = 810, .is_seen = true},
-              {.says = "DCQCN acts", .metric = "ecn.cnps_handled", .at_least = 1, .found = 0}};
+  r.lesson = {
+      {.says = "Senders are held", .metric = "pause.frames", .at_least = 1, .found = 810, .is_seen = true},
+      {.says = "DCQCN acts", .metric = "ecn.cnps_handled", .at_least = 1, .found = 0}};
   const std::string page = page_for(r);
   EXPECT_EQ(markup_problem(page), "");
   EXPECT_THAT(page, HasSubstr("<b class='sign'>✓</b> Senders are held<small>pause.frames: 810</small>"));
-  EXPECT_THAT(page, HasSubstr("<b class='sign'>–</b> DCQCN acts<small>not so in this run; ecn.cnps_handled: 0"));
+  EXPECT_THAT(page,
+              HasSubstr("<b class='sign'>–</b> DCQCN acts<small>not so in this run; ecn.cnps_handled: 0"));
 }
 
 TEST(SimPage, ListsTheSlowestFlows) {
@@ -103,9 +109,8 @@ TEST(SimPage, AViolatedCheckComesFirst) {
   fabric::RunResult r = run_of();
   r.checkers[0] = {"no drop in a lossless class", false, "12 drops"};
   const std::string page = page_for(r);
-  EXPECT_THAT(page,
-              HasSubstr("<div class='verdict bad'><b class='sign'>✗</b><div><b>Violated: no drop in a "
-                        "lossless class</b>: 12 drops.</div>"));
+  EXPECT_THAT(page, HasSubstr("<div class='verdict bad'><b class='sign'>✗</b><div><b>Violated: no drop in a "
+                              "lossless class</b>: 12 drops.</div>"));
   EXPECT_THAT(page, HasSubstr("<td class='l bad'>✗ violated</td><td class='l wrap'>12 drops</td>"));
 }
 

@@ -29,7 +29,7 @@ TEST(SweepPage, ARowHasMeansAndRanges) {
   EXPECT_THAT(page, HasSubstr("<td>2</td><td>91.0<br/><small>90.0 – 92.0</small></td>"));
   // No range where there is none.
   EXPECT_THAT(page, HasSubstr("<td>2</td><td>95.0</td>"));
-  EXPECT_THAT(page, HasSubstr("<th>completion p99<br/><small>µs</small></th>"));
+  EXPECT_THAT(page, HasSubstr("<th scope='col'>completion p99<br/><small>µs</small></th>"));
   EXPECT_THAT(page, HasSubstr("None in any run: pause frames, CE marked, lost, sent again."));
 }
 
@@ -102,8 +102,8 @@ TEST(SweepPage, OfSeedsAloneHasNoCharts) {
 }
 
 TEST(SweepPage, OfJobsComparesBusbw) {
-  const std::string page = swept_page({job_with({{"algorithm", "ring"}}, 900, 80),
-                                     job_with({{"algorithm", "tree"}}, 800, 70)});
+  const std::string page =
+      swept_page({job_with({{"algorithm", "ring"}}, 900, 80), job_with({{"algorithm", "tree"}}, 800, 70)});
   EXPECT_EQ(markup_problem(page), "");
   EXPECT_THAT(page, HasSubstr("★ gradients busbw</span> highest: <b>80\u00a0Gb/s</b> with algorithm = ring"));
   EXPECT_THAT(page, HasSubstr("★ all steps once</span> shortest: <b>800\u00a0µs</b> with algorithm = tree"));
@@ -113,7 +113,7 @@ TEST(SweepPage, OfJobsComparesBusbw) {
 TEST(SweepPage, NoNameBecomesMarkup) {
   const std::string hostile = "<img src=x>'\"&";
   std::vector<fabric::Variation> runs{run_with({{hostile, hostile}, {"a", hostile}}, 1, 90, 10),
-                              run_with({{hostile, "b"}, {"a", "c"}}, 1, 91, 20)};
+                                      run_with({{hostile, "b"}, {"a", "c"}}, 1, 91, 20)};
   runs[0].result.event_log_sha256 = hostile;
   runs[0].result.checkers[0] = {hostile, false, hostile};
   runs[0].result.scenario = runs[0].result.description = hostile;

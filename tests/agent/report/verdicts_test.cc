@@ -59,8 +59,9 @@ TEST(Verdicts, PausesNameTheirRoot) {
   r.pause_frames = 4021;
   r.pause_tree = {{0, "host 0", "switch 0 port 0", "receives slowly", 3, 4021, 0.613},
                   {1, "switch 0", "switch 4 port 0", "port 0 to host 0 is held", 3, 12, 0.2}};
-  EXPECT_THAT(sentences_of(r), Contains("Pauses begin at host 0 (receives slowly): it held switch 0 port 0 for "
-                                        "up to 61.3\u00a0% of the time, and these held others in turn."));
+  EXPECT_THAT(sentences_of(r),
+              Contains("Pauses begin at host 0 (receives slowly): it held switch 0 port 0 for "
+                       "up to 61.3\u00a0% of the time, and these held others in turn."));
   // So short that nobody would look for it.
   r.pause_tree = {{0, "host 0", "switch 0 port 0", "receives slowly", 3, 1, 0.0001}};
   for (const Statement& s : verdicts_of(r)) EXPECT_EQ(s.verdict, Verdict::good) << s.head;
@@ -71,7 +72,8 @@ TEST(Verdicts, WhatIsAbsentIsNotGood) {
   r.checkers.clear();
   r.pause_frames = 3;
   EXPECT_THAT(sentences_of(r), Contains("This result holds no checks."));
-  EXPECT_THAT(sentences_of(r), Contains("Pause frames were sent: 3; this result does not say by whom and why."));
+  EXPECT_THAT(sentences_of(r),
+              Contains("Pause frames were sent: 3; this result does not say by whom and why."));
 }
 
 TEST(Losses, AreThoseThatHappened) {
