@@ -26,11 +26,13 @@ constexpr std::size_t kMostCombinations = 500;  // in tables and charts; the win
 constexpr std::array kWinnerHues{html::Hue::blue, html::Hue::green, html::Hue::purple, html::Hue::orange};
 static_assert(kWinnerHues.size() == kMostWinners);
 
+// All but the key at `except`.
 std::string settings_text(const std::vector<std::string>& keys, const std::vector<std::string>& values,
-                          std::size_t first = 0) {
+                          std::optional<std::size_t> except = std::nullopt) {
   std::string out;
-  for (std::size_t i = first; i < keys.size(); ++i)
-    out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", keys[i], values[i]);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (i != except) out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", keys[i], values[i]);
+  }
   return out;
 }
 
@@ -175,14 +177,28 @@ std::string combination_table(const Sweep& sweep, const Shown& shown, const std:
   return out + table.text() + beyond_text(sweep) + left_out(shown);
 }
 
-// One series for each combination of the other settings.
-html::PointChart chart_of(const Sweep& sweep, std::size_t index) {
-  const Metric& metric = sweep.metrics[index];
-  html::PointChart chart{.title = metric.title, .unit = metric.unit, .across = sweep.keys.front()};
-  std::vector<std::string> values;
+// The values of a key, as they come.
+std::vector<std::string> values_of(const Sweep& sweep, std::size_t key) {
+  std::vector<std::string> out;
   for (const Combination& c : sweep.combinations) {
-    if (std::ranges::find(values, c.values.front()) == values.end()) values.push_back(c.values.front());
+    if (std::ranges::find(out, c.values[key]) == out.end()) out.push_back(c.values[key]);
   }
+  return out;
+}
+
+// Over which key a chart is most of a chart: the first one of amounts, else the first.
+std::size_t key_across(const Sweep& sweep) {
+  for (std::size_t key = 0; key < sweep.keys.size(); ++key) {
+    if (placement_of(values_of(sweep, key)).is_measured) return key;
+  }
+  return 0;
+}
+
+// One series for each combination of the other settings.
+html::PointChart chart_of(const Sweep& sweep, std::size_t across, std::size_t index) {
+  const Metric& metric = sweep.metrics[index];
+  html::PointChart chart{.title = metric.title, .unit = metric.unit, .across = sweep.keys[across]};
+  const std::vector<std::string> values = values_of(sweep, across);
   const Placement placement = placement_of(values);
   if (placement.is_logarithmic) chart.across += ", logarithmic";
   chart.is_connected = placement.is_measured;
@@ -191,11 +207,11 @@ html::PointChart chart_of(const Sweep& sweep, std::size_t index) {
   for (const Combination& c :
        std::span(sweep.combinations).first(std::min(sweep.combinations.size(), kMostCombinations))) {
     const auto spread = spread_of(c, index);
-    const std::string label = settings_text(sweep.keys, c.values, 1);
+    const std::string label = settings_text(sweep.keys, c.values, across);
     auto series = std::ranges::find(chart.series, label, &html::PointChart::Series::label);
     if (series == chart.series.end()) series = chart.series.insert(series, {.label = label});
     if (!spread) continue;
-    const auto place = std::ranges::find(values, c.values.front()) - values.begin();
+    const auto place = std::ranges::find(values, c.values[across]) - values.begin();
     series->points.push_back({.share = placement.shares[static_cast<std::size_t>(place)],
                               .mean = spread->mean,
                               .low = spread->low,
@@ -210,17 +226,19 @@ html::PointChart chart_of(const Sweep& sweep, std::size_t index) {
 
 std::string charts(const Sweep& sweep, const Shown& shown) {
   if (sweep.keys.empty()) return "<p class='faint'>Nothing but the seed was varied.</p>\n";
+  const std::size_t across = key_across(sweep);
   std::string legend, drawn;
   for (const std::size_t metric : shown.metrics) {
     if (!highest(sweep, metric)) continue;
-    const html::PointChart chart = chart_of(sweep, metric);
+    const html::PointChart chart = chart_of(sweep, across, metric);
     if (legend.empty()) legend = html::point_legend(chart);
     drawn += html::point_chart(chart);
   }
   return fmt::format(
-      "<h2>Over {}</h2>\n<p class='faint'>{}An axis may begin above 0.</p>\n{}<div "
+      "<h2>Over {}</h2>\n<p class='faint'>{}An axis may begin above 0; one whose values lie far apart is "
+      "logarithmic.</p>\n{}<div "
       "class='charts'>\n{}</div>\n",
-      escaped(sweep.keys.front()),
+      escaped(sweep.keys[across]),
       has_ranges(sweep) ? "Marks are means over the seeds, upright lines their ranges. " : "", legend, drawn);
 }
 

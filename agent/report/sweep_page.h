@@ -12,8 +12,8 @@ struct SweepPage {
   std::vector<Metric> metrics;
 };
 
-// One self-contained file. Made for up to some hundreds of runs; charts are over the first setting that has
-// several values.
+// One self-contained file. Made for up to some hundreds of runs; charts are over the first setting whose
+// values are amounts, else over the first that has several.
 std::string sweep_page(const SweepPage& page);
 
 }  // namespace rocetune::report

@@ -109,7 +109,7 @@ std::optional<PathProblem> path_problem(const Json& specimen, std::string_view p
   const std::string_view kind = json_kind(*at);
   return PathProblem{at->is_object() ? fmt::format("a number, such as {}.{}", path,
                                                    std::string(at->get_object().begin()->key()))
-                                     : fmt::format("a number; {} is of the kind {}", path, kind),
+                                     : fmt::format("a number; {} is {}", path, kind),
                      {}};
 }
 

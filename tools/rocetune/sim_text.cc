@@ -157,9 +157,9 @@ std::string pauses_text(const fabric::RunResult& r) {
   out += "\n  who held whom, causes first:\n";
   for (std::size_t i = 0; i < std::min(r.pause_tree.size(), kMostCauses); ++i) {
     const fabric::PauseCause& cause = r.pause_tree[i];
-    out += fmt::format("    {:>{}}{}: {}: held {} (priority {}, {} times, up to {:.1f} % of the time)\n", "",
-                       2 * cause.depth, cause.pauser, cause.because, cause.held, cause.priority, cause.xoffs,
-                       100 * cause.held_ratio);
+    out += fmt::format("    {:>{}}{} ({}) held {}: up to {:.1f} % of the time, {} times, priority {}\n", "",
+                       2 * cause.depth, cause.pauser, cause.because, cause.held, 100 * cause.held_ratio,
+                       cause.xoffs, cause.priority);
   }
   if (r.pause_tree.size() > kMostCauses)
     out += fmt::format("    {} more\n", r.pause_tree.size() - kMostCauses);

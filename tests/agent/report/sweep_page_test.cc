@@ -101,6 +101,18 @@ TEST(SweepPage, OfSeedsAloneHasNoCharts) {
   EXPECT_THAT(page, Not(HasSubstr("<svg")));
 }
 
+TEST(SweepPage, ChartsAreOverAmountsRatherThanWords) {
+  const std::string page = swept_page({job_with({{"algorithm", "ring"}, {"bytes", "1MiB"}}, 300, 50),
+                                       job_with({{"algorithm", "ring"}, {"bytes", "2MiB"}}, 500, 60),
+                                       job_with({{"algorithm", "tree"}, {"bytes", "1MiB"}}, 1900, 8),
+                                       job_with({{"algorithm", "tree"}, {"bytes", "2MiB"}}, 26'000, 9)});
+  EXPECT_EQ(markup_problem(page), "");
+  EXPECT_THAT(page, HasSubstr("<h2>Over bytes</h2>"));
+  EXPECT_THAT(page, HasSubstr("</svg>algorithm = tree</span>"));
+  // From 300 us to 26 ms.
+  EXPECT_THAT(page, HasSubstr("'>100\u00a0ms</span>"));
+}
+
 TEST(SweepPage, OfJobsComparesBusbw) {
   const std::string page =
       swept_page({job_with({{"algorithm", "ring"}}, 900, 80), job_with({{"algorithm", "tree"}}, 800, 70)});

@@ -42,7 +42,7 @@ TEST(PathProblem, SaysWhatIsAllowedThere) {
   EXPECT_EQ(path_problem(document(), "ports.1.drop")->nearest, "ports.*.drops");
   EXPECT_EQ(path_problem(document(), "drops")->nearest, "ports.*.drops");
   EXPECT_EQ(path_problem(document(), "a")->allowed, "a number, such as a.b");
-  EXPECT_EQ(path_problem(document(), "a.word")->allowed, "a number; a.word is of the kind string");
+  EXPECT_EQ(path_problem(document(), "a.word")->allowed, "a number; a.word is a string");
   EXPECT_EQ(path_problem(document(), "a.list.first")->allowed,
             "a.list with the number of an element, or * for the largest of all");
   for (const char* path : {"", ".", "a.", "a..b", "none.0", "a.b.c"})
