@@ -56,8 +56,9 @@ at_least = 0
 
 TEST(Lesson, AWrongOneIsAnIssueWithItsLine) {
   EXPECT_EQ(error_of("says = \"x\"\nmetric = \"pause.frames\"\nat_most = 0\n"), "");
-  EXPECT_THAT(error_of("says = \"x\"\nmetric = \"pause.frame\"\nat_most = 0\n"),
-              HasSubstr("x.toml:13:10: lesson[0].metric: found pause.frame, allowed: pause with frames, "));
+  EXPECT_THAT(
+      error_of("says = \"x\"\nmetric = \"pause.frame\"\nat_most = 0\n"),
+      HasSubstr("x.toml:13:1: lesson[0].metric: found \"pause.frame\", allowed: pause with frames, "));
   EXPECT_THAT(error_of("says = \"x\"\nmetric = \"pause.frame\"\nat_most = 0\n"),
               HasSubstr("did you mean pause.frames?"));
   EXPECT_THAT(error_of("says = \"x\"\nmetric = \"pause.frames\"\n"), HasSubstr("at_least, at_most or both"));
