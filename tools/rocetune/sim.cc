@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "agent/report/sim_page.h"
@@ -63,7 +64,10 @@ Expected<fabric::SweepPlan> plan_of(const SimCommand& command) {
     if (!axis) return tl::unexpected(axis.error());
     plan.axes.push_back(std::move(*axis));
   }
-  if (command.series || (is_one(command) && !command.html.empty())) plan.samples = kSamples;
+  const bool compares_series =
+      std::ranges::any_of(command.metrics, [](const std::string& m) { return m.starts_with("series."); });
+  if (command.series || compares_series || (is_one(command) && !command.html.empty()))
+    plan.samples = kSamples;
   return plan;
 }
 
