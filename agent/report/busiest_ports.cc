@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "dataplane/html/quantity.h"
@@ -25,6 +26,35 @@ Table::Cell ratio_cell(double value) {
 
 std::string kilobytes(double bytes) { return fmt::format("{:.1f}", bytes / 1e3); }
 
+using fabric::PortResult;
+
+// What a port may have done, apart from its queue; left out where no port did.
+struct Deed {
+  std::string_view title, unit, explanation;
+  bool (*is_done)(const PortResult&);
+  Table::Cell (*cell)(const PortResult&);
+};
+constexpr std::array kDeeds{
+    Deed{"CE", "", "packets marked", [](const PortResult& p) { return p.ce_marked > 0; },
+         [](const PortResult& p) { return count_cell(p.ce_marked); }},
+    Deed{"drops", "", "packets", [](const PortResult& p) { return p.drops > 0; },
+         [](const PortResult& p) { return count_cell(p.drops, "warn"); }},
+    Deed{"Xoff sent", "", "to the peer", [](const PortResult& p) { return p.pauses_sent > 0; },
+         [](const PortResult& p) { return count_cell(p.pauses_sent); }},
+    Deed{"Xoff received", "", "from the peer", [](const PortResult& p) { return p.pauses_received > 0; },
+         [](const PortResult& p) { return count_cell(p.pauses_received); }},
+    Deed{"held by peer", "%", "of the time", [](const PortResult& p) { return p.paused_ratio > 0; },
+         [](const PortResult& p) { return ratio_cell(p.paused_ratio); }},
+    Deed{"holds peer", "%", "of the time", [](const PortResult& p) { return p.peer_paused_ratio > 0; },
+         [](const PortResult& p) { return ratio_cell(p.peer_paused_ratio); }},
+};
+
+Table::Column column_of(const Deed& deed) {
+  return {.title = std::string(deed.title),
+          .unit = std::string(deed.unit),
+          .explanation = std::string(deed.explanation)};
+}
+
 }  // namespace
 
 std::vector<const fabric::PortResult*> busiest_ports(const std::vector<fabric::PortResult>& ports) {
@@ -43,30 +73,36 @@ std::string port_section(const std::vector<fabric::PortResult>& ports) {
   if (ports.empty()) return out + "<p class='faint'>This result has no ports of switches.</p>\n";
   const auto busiest = busiest_ports(ports);
   if (busiest.empty()) return out + "<p>No queue at any port of a switch.</p>\n";
-  Table table({{.title = "port", .align = Align::left},
-               {.title = "to", .align = Align::left},
-               {.title = "queue mean", .unit = "kB"},
-               {.title = "p99", .unit = "kB"},
-               {.title = "max", .unit = "kB"},
-               {.title = "CE"},
-               {.title = "drops"},
-               {.title = "Xoff sent", .explanation = "to the peer"},
-               {.title = "Xoff received", .explanation = "from the peer"},
-               {.title = "held by peer", .unit = "%", .explanation = "of the time"},
-               {.title = "holds peer", .unit = "%", .explanation = "of the time"}});
+  std::vector<Table::Column> columns{{.title = "port", .align = Align::left},
+                                     {.title = "to", .align = Align::left},
+                                     {.title = "queue mean", .unit = "kB"},
+                                     {.title = "p99", .unit = "kB"},
+                                     {.title = "max", .unit = "kB"}};
+  std::vector<const Deed*> done;
+  std::string never;
+  for (const Deed& deed : kDeeds) {
+    if (std::ranges::any_of(ports, deed.is_done)) {
+      done.push_back(&deed);
+      columns.push_back(column_of(deed));
+    } else {
+      never += fmt::format("{}{}", never.empty() ? "" : ", ", deed.title);
+    }
+  }
+  Table table(std::move(columns));
   double longest = 0;
-  for (const fabric::PortResult* port : busiest)
+  for (const PortResult* port : busiest)
     longest = std::max(longest, static_cast<double>(port->queue_bytes.max));
   for (std::size_t i = 0; i < std::min(busiest.size(), kMostPorts); ++i) {
-    const fabric::PortResult& p = *busiest[i];
+    const PortResult& p = *busiest[i];
     const auto most = static_cast<double>(p.queue_bytes.max);
-    table.add_row(
-        {p.name, p.peer, kilobytes(p.queue_bytes.mean), kilobytes(static_cast<double>(p.queue_bytes.p99)),
-         Table::Cell(kilobytes(most)).with_bar(longest > 0 ? most / longest : 0), count_cell(p.ce_marked),
-         count_cell(p.drops, "warn"), count_cell(p.pauses_sent), count_cell(p.pauses_received),
-         ratio_cell(p.paused_ratio), ratio_cell(p.peer_paused_ratio)});
+    std::vector<Table::Cell> cells{p.name, p.peer, kilobytes(p.queue_bytes.mean),
+                                   kilobytes(static_cast<double>(p.queue_bytes.p99)),
+                                   Table::Cell(kilobytes(most)).with_bar(longest > 0 ? most / longest : 0)};
+    for (const Deed* deed : done) cells.push_back(deed->cell(p));
+    table.add_row(std::move(cells));
   }
   out += table.text();
+  if (!never.empty()) out += "<p class='faint'>At no port: " + never + ".</p>\n";
   if (busiest.size() > kMostPorts) {
     out += fmt::format("<p class='faint'>{} more with shorter queues; --json has all {}.</p>\n",
                        busiest.size() - kMostPorts, ports.size());

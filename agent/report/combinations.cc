@@ -1,7 +1,8 @@
 #include "agent/report/combinations.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -9,59 +10,12 @@ namespace rocetune::report {
 namespace {
 
 constexpr std::string_view kAbsent = "–";
+constexpr double kWrittenAlike = 50;  // times the smallest: it still has a digit or two
 
-std::string value_of(const Variation& variation, std::string_view key) {
-  const auto found = std::ranges::find(variation.settings, key, &Settings::value_type::first);
-  return found == variation.settings.end() ? std::string(kAbsent) : found->second;
+std::string value_of(const fabric::Variation& variation, std::string_view key) {
+  const auto found = std::ranges::find(variation.settings, key, &TomlSetting::key);
+  return found == variation.settings.end() ? std::string(kAbsent) : found->value;
 }
-
-std::optional<double> completion(const fabric::RunResult& r, double fabric::FctSummary::*which) {
-  if (!r.flows.fct_us) return std::nullopt;
-  return (*r.flows.fct_us).*which / 1e6;
-}
-
-template <class Value>
-std::optional<double> over_ports(const fabric::RunResult& r, const Value& value) {
-  if (r.ports.empty()) return std::nullopt;
-  return value(r.ports);
-}
-
-using Ports = std::vector<fabric::PortResult>;
-constexpr std::array kMetrics{
-    Metric{"goodput", html::kBitRate,
-           [](const fabric::RunResult& r) { return std::optional(r.flows.goodput_gbps * 1e9); }},
-    Metric{"completion p50", html::kSeconds,
-           [](const fabric::RunResult& r) { return completion(r, &fabric::FctSummary::p50); }},
-    Metric{"completion p99", html::kSeconds,
-           [](const fabric::RunResult& r) { return completion(r, &fabric::FctSummary::p99); }},
-    Metric{"completion max", html::kSeconds,
-           [](const fabric::RunResult& r) { return completion(r, &fabric::FctSummary::max); }},
-    Metric{"longest queue", html::kBytes,
-           [](const fabric::RunResult& r) {
-             return over_ports(r, [](const Ports& ports) {
-               double most = 0;
-               for (const auto& p : ports) most = std::max(most, static_cast<double>(p.queue_bytes.max));
-               return most;
-             });
-           }},
-    Metric{"pause frames", html::kCount,
-           [](const fabric::RunResult& r) { return std::optional(static_cast<double>(r.pause_frames)); }},
-    Metric{"CE marked", html::kCount,
-           [](const fabric::RunResult& r) { return std::optional(static_cast<double>(r.ce_marked)); }},
-    Metric{"drops", html::kCount,
-           [](const fabric::RunResult& r) {
-             return over_ports(r, [](const Ports& ports) {
-               double sum = 0;
-               for (const auto& p : ports) sum += static_cast<double>(p.drops);
-               return sum;
-             });
-           }},
-    Metric{"sent again", html::kCount,
-           [](const fabric::RunResult& r) {
-             return std::optional(static_cast<double>(r.flows.retransmitted_frames));
-           }},
-};
-constexpr std::size_t kGoodput = 0, kP99 = 2;
 
 // The amounts of which kind of unit they are; nothing if any is not.
 template <class Parse>
@@ -96,60 +50,62 @@ std::optional<std::vector<double>> amounts_of(std::span<const std::string> value
   return amounts(values, [](const std::string& v) { return count_of(parse_bit_rate(v)); });
 }
 
-template <class IsLess>
-std::optional<std::size_t> best_by(const Sweep& sweep, const Metric& metric, bool must_finish,
-                                   const IsLess& is_worse) {
-  std::optional<std::size_t> best;
-  bool differs = false;
-  double best_mean = 0;
+std::optional<Winner> best_by(const Sweep& sweep, std::size_t index) {
+  const Metric& metric = sweep.metrics[index];
+  std::vector<std::pair<double, std::size_t>> candidates;  // mean, which
   for (std::size_t i = 0; i < sweep.combinations.size(); ++i) {
     const Combination& c = sweep.combinations[i];
-    const auto spread = spread_of(c, metric);
-    if (!spread || !is_sound(c) || (must_finish && !is_finished(c))) continue;
-    if (best) differs = differs || spread->mean != best_mean;
-    if (best && !is_worse(best_mean, spread->mean)) continue;
-    best = i;
-    best_mean = spread->mean;
+    const auto spread = spread_of(c, index);
+    if (!spread || !is_sound(c) || (metric.is_of_finished && !is_finished(c))) continue;
+    candidates.emplace_back(spread->mean, i);
   }
-  return differs ? best : std::nullopt;
+  if (candidates.empty()) return std::nullopt;
+  constexpr auto kMean = &std::pair<double, std::size_t>::first;
+  const auto [least, most] = std::ranges::minmax(candidates, {}, kMean);
+  if (least.first == most.first) return std::nullopt;
+  const double best = metric.aim == Metric::Aim::most ? most.first : least.first;
+  Winner out{.metric = index, .combination = std::ranges::find(candidates, best, kMean)->second};
+  for (const auto& [mean, i] : candidates)
+    out.as_good += i != out.combination && std::abs(mean - best) <= kAsGood * std::abs(best) ? 1 : 0;
+  return out;
+}
+
+void add_title(std::string& titles, const Metric& metric) {
+  titles += (titles.empty() ? "" : ", ") + metric.title;
 }
 
 }  // namespace
 
-Sweep sweep_of(std::span<const Variation> variations) {
+Sweep sweep_of(std::span<const fabric::Variation> variations, std::vector<Metric> metrics) {
   std::vector<std::string> keys;
-  for (const Variation& v : variations) {
-    for (const auto& [key, value] : v.settings) {
-      if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+  for (const fabric::Variation& v : variations) {
+    for (const TomlSetting& setting : v.settings) {
+      if (std::ranges::find(keys, setting.key) == keys.end()) keys.push_back(setting.key);
     }
   }
-  Sweep out;
+  Sweep out{.metrics = std::move(metrics), .runs = variations.size()};
   for (const std::string& key : keys) {
     const std::string first = value_of(variations.front(), key);
-    const bool is_fixed =
-        std::ranges::all_of(variations, [&](const Variation& v) { return value_of(v, key) == first; });
-    if (is_fixed) out.fixed.emplace_back(key, first);
+    const bool is_fixed = std::ranges::all_of(
+        variations, [&](const fabric::Variation& v) { return value_of(v, key) == first; });
+    if (is_fixed) out.fixed.push_back({key, first});
     if (!is_fixed) out.keys.push_back(key);
   }
-  for (const Variation& v : variations) {
+  for (const fabric::Variation& v : variations) {
     std::vector<std::string> values;
     for (const std::string& key : out.keys) values.push_back(value_of(v, key));
     auto found = std::ranges::find(out.combinations, values, &Combination::values);
     if (found == out.combinations.end())
       found = out.combinations.insert(found, Combination{std::move(values), {}});
-    found->runs.push_back(&v);
+    found->runs.push_back({&v, measured(v.result, out.metrics)});
   }
   return out;
 }
 
-std::span<const Metric> metrics() { return kMetrics; }
-const Metric& goodput_metric() { return kMetrics[kGoodput]; }
-const Metric& p99_metric() { return kMetrics[kP99]; }
-
-std::optional<Spread> spread_of(const Combination& combination, const Metric& metric) {
+std::optional<Spread> spread_of(const Combination& combination, std::size_t metric) {
   Spread out;
-  for (const Variation* run : combination.runs) {
-    const std::optional<double> value = metric.of(run->result);
+  for (const Combination::Run& run : combination.runs) {
+    const std::optional<double>& value = run.measured[metric];
     if (!value || !std::isfinite(*value)) continue;
     out.low = out.runs == 0 ? *value : std::min(out.low, *value);
     out.high = out.runs == 0 ? *value : std::max(out.high, *value);
@@ -162,20 +118,72 @@ std::optional<Spread> spread_of(const Combination& combination, const Metric& me
   return out;
 }
 
-bool is_sound(const Combination& combination) {
-  return std::ranges::all_of(
-      combination.runs, [](const Variation* run) { return run->result.is_right() && !run->result.deadlock; });
+std::optional<double> highest(const Sweep& sweep, std::size_t metric) {
+  std::optional<double> out;
+  for (const Combination& c : sweep.combinations) {
+    if (const auto spread = spread_of(c, metric)) out = std::max(out.value_or(spread->high), spread->high);
+  }
+  return out;
 }
 
-bool is_finished(const Combination& combination) {
-  return std::ranges::all_of(combination.runs, [](const Variation* run) {
-    return run->result.flows.finished == run->result.flows.count;
+Writing writing_of(const Sweep& sweep, std::size_t metric) {
+  double most = 0, least = INFINITY;
+  for (const Combination& c : sweep.combinations) {
+    for (const Combination::Run& run : c.runs) {
+      const double size = std::abs(run.measured[metric].value_or(0));
+      most = std::max(most, size);
+      if (size > 0) least = std::min(least, size);
+    }
+  }
+  Writing out{.unit = sweep.metrics[metric].unit};
+  if (out.unit.is_whole || most <= least * kWrittenAlike) out.common = html::written_for(most, out.unit);
+  return out;
+}
+
+Shown shown_of(const Sweep& sweep) {
+  Shown out;
+  for (std::size_t i = 0; i < sweep.metrics.size(); ++i) {
+    const Metric& metric = sweep.metrics[i];
+    const auto most = highest(sweep, i);
+    if (metric.is_asked_for || most.value_or(0) > 0) {
+      out.metrics.push_back(i);
+    } else {
+      add_title(most ? out.never : out.unknown, metric);
+    }
+  }
+  return out;
+}
+
+bool is_sound(const Combination& combination) {
+  return std::ranges::all_of(combination.runs, [](const Combination::Run& run) {
+    return run.variation->result.is_right() && !run.variation->result.deadlock;
   });
 }
 
-Best best_of(const Sweep& sweep) {
-  return {.goodput = best_by(sweep, goodput_metric(), false, std::less<>()),
-          .p99 = best_by(sweep, p99_metric(), true, std::greater<>())};
+bool is_finished(const fabric::RunResult& result) {
+  return result.flows.finished == result.flows.count &&
+         std::ranges::all_of(result.jobs, [](const auto& job) { return job.finished == job.ranks; });
+}
+
+bool is_finished(const Combination& combination) {
+  return std::ranges::all_of(combination.runs,
+                             [](const Combination::Run& run) { return is_finished(run.variation->result); });
+}
+
+std::string as_good_text(const Winner& winner) {
+  if (winner.as_good == 0) return {};
+  return fmt::format("; {} within {:g} %",
+                     winner.as_good == 1 ? "another is" : fmt::format("{} others are", winner.as_good),
+                     100 * kAsGood);
+}
+
+std::vector<Winner> winners_of(const Sweep& sweep) {
+  std::vector<Winner> out;
+  for (std::size_t i = 0; i < sweep.metrics.size() && out.size() < kMostWinners; ++i) {
+    if (sweep.metrics[i].aim == Metric::Aim::none) continue;
+    if (const auto best = best_by(sweep, i)) out.push_back(*best);
+  }
+  return out;
 }
 
 Placement placement_of(std::span<const std::string> values) {

@@ -1,4 +1,4 @@
-// A run over virtual time: the whole fabric, then its busiest ports.
+// A run over virtual time: the whole fabric, jobs, then its largest flows and its busiest links and ports.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace rocetune::report {
 
-constexpr std::size_t kMostStrips = 16;  // ports
-std::string over_time_section(const fabric::TimeSeries& series);
+// Empty without a series.
+std::string over_time_section(const fabric::RunResult& result);
 
 }  // namespace rocetune::report

@@ -10,6 +10,8 @@ namespace rocetune::report {
 
 // Rows that are shown at once; more unfold, up to kMostCauses.
 constexpr std::size_t kCausesAtOnce = 40, kMostCauses = 1000;
-std::string pause_tree_section(const std::vector<fabric::PauseCause>& causes, std::uint64_t pause_frames);
+// `is_circle`: there was a deadlock, in which no cause is the first.
+std::string pause_tree_section(const std::vector<fabric::PauseCause>& causes, std::uint64_t pause_frames,
+                               bool is_circle = false);
 
 }  // namespace rocetune::report

@@ -8,10 +8,7 @@
 namespace rocetune::report {
 
 struct SimPage {
-  std::string description;  // of the scenario
-  std::string command;      // repeats the run
-  // The same with values over time. Shown if the result has none; empty: not shown.
-  std::string command_with_series = {};
+  std::string command;  // repeats the run
   const fabric::RunResult& result;
   fabric::Resources resources;
 };

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
 #include "dataplane/html/markup.h"
 #include "dataplane/html/page.h"
@@ -20,53 +21,58 @@ using html::Verdict;
 
 constexpr std::size_t kMostNamed = 5;  // wrong runs that are spelled out
 constexpr std::size_t kDigestShown = 16;
-constexpr std::string_view kGoodputBadge = "<span class='badge blue'>★ goodput</span>",
-                           kP99Badge = "<span class='badge green'>★ p99</span>";
+constexpr std::size_t kMostRunsListed = 500;
+constexpr std::size_t kMostCombinations = 500;  // in tables and charts; the winners are always in the table
+constexpr std::array kWinnerHues{html::Hue::blue, html::Hue::green, html::Hue::purple, html::Hue::orange};
+static_assert(kWinnerHues.size() == kMostWinners);
 
+// All but the key at `except`.
 std::string settings_text(const std::vector<std::string>& keys, const std::vector<std::string>& values,
-                          std::size_t first = 0) {
+                          std::optional<std::size_t> except = std::nullopt) {
   std::string out;
-  for (std::size_t i = first; i < keys.size(); ++i)
-    out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", keys[i], values[i]);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (i != except) out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", keys[i], values[i]);
+  }
   return out;
 }
 
-std::string run_text(const Sweep& sweep, const Combination& combination, const Variation& run) {
+std::string run_text(const Sweep& sweep, const Combination& combination, const Combination::Run& run) {
   const std::string settings = settings_text(sweep.keys, combination.values);
-  return fmt::format("{}{}seed {}", settings, settings.empty() ? "" : ", ", run.seed);
+  return fmt::format("{}{}seed {}", settings, settings.empty() ? "" : ", ", run.variation->result.seed);
 }
 
 std::string introduction(const SweepPage& page, const Sweep& sweep) {
   std::string out;
-  if (!page.description.empty()) out += "<p>" + escaped(page.description) + "</p>\n";
-  out += fmt::format("<p class='faint'>{} {} of {} {} of settings", count_text(page.variations.size()),
-                     page.variations.size() == 1 ? "run" : "runs", count_text(sweep.combinations.size()),
+  const std::string& description = page.variations.front().result.description;
+  if (!description.empty()) out += "<p>" + escaped(description) + "</p>\n";
+  out += fmt::format("<p class='faint'>{} {} of {} {} of settings", count_text(sweep.runs),
+                     sweep.runs == 1 ? "run" : "runs", count_text(sweep.combinations.size()),
                      sweep.combinations.size() == 1 ? "combination" : "combinations");
   for (std::size_t i = 0; i < sweep.fixed.size(); ++i) {
-    out += fmt::format("{} {} = {}", i == 0 ? "; in all" : ",", escaped(sweep.fixed[i].first),
-                       escaped(sweep.fixed[i].second));
+    out += fmt::format("{} {} = {}", i == 0 ? "; in all" : ",", escaped(sweep.fixed[i].key),
+                       escaped(sweep.fixed[i].value));
   }
   return out + "</p>\n";
 }
 
 // What the runs show that is not a number.
-std::string sweep_verdicts(const SweepPage& page, const Sweep& sweep) {
+std::string sweep_verdicts(const Sweep& sweep) {
   std::size_t unchecked = 0, wrong = 0, locked = 0, unfinished = 0;
   std::string named;
   for (const Combination& c : sweep.combinations) {
-    for (const Variation* run : c.runs) {
-      const fabric::RunResult& r = run->result;
+    for (const Combination::Run& run : c.runs) {
+      const fabric::RunResult& r = run.variation->result;
       unchecked += r.checkers.empty() ? 1 : 0;
       locked += r.deadlock ? 1 : 0;
-      unfinished += r.flows.finished < r.flows.count ? 1 : 0;
+      unfinished += is_finished(r) ? 0 : 1;
       if (r.is_right()) continue;
       if (++wrong > kMostNamed) continue;
       const auto violated = std::ranges::find(r.checkers, false, &fabric::CheckerResult::holds);
-      named += fmt::format("<div>{}: {}: {}</div>", escaped(run_text(sweep, c, *run)),
-                           escaped(violated->name), escaped(violated->found));
+      named += fmt::format("<div>{}: {}: {}</div>", escaped(run_text(sweep, c, run)), escaped(violated->name),
+                           escaped(violated->found));
     }
   }
-  const auto of_all = [&](std::size_t n) { return fmt::format("{} of {} runs", n, page.variations.size()); };
+  const auto of_all = [&](std::size_t n) { return fmt::format("{} of {} runs", n, sweep.runs); };
   std::string out;
   if (wrong + unchecked == 0) out += html::verdict_line(Verdict::good, "<b>All checks hold in all runs.</b>");
   if (unchecked > 0)
@@ -76,50 +82,36 @@ std::string sweep_verdicts(const SweepPage& page, const Sweep& sweep) {
     out += html::verdict_line(Verdict::bad, "<b>A check does not hold in " + of_all(wrong) + ".</b>" + named);
   if (locked > 0) out += html::verdict_line(Verdict::bad, "<b>A deadlock</b> in " + of_all(locked) + ".");
   if (unfinished > 0) {
-    out += html::verdict_line(Verdict::warn, "<b>Flows are unfinished</b> in " + of_all(unfinished) +
-                                                 ": completion times are those of the finished ones, and "
-                                                 "such settings are no candidates for the best p99.");
+    out += html::verdict_line(Verdict::warn, "<b>Traffic is unfinished</b> in " + of_all(unfinished) +
+                                                 ": times are those of what is finished, and such settings "
+                                                 "are no candidates for the best of them.");
   }
   return out;
 }
 
-std::string winners(const Sweep& sweep, const Best& best) {
-  const auto line = [&](std::string_view badge, std::string_view title, std::optional<std::size_t> place,
-                        const Metric& metric) {
-    if (!place) return std::string();
-    const Combination& c = sweep.combinations[*place];
-    return fmt::format("<p>{} {}: <b>{}</b> with {}</p>\n", badge, title,
-                       quantity_text(spread_of(c, metric)->mean, metric.unit),
-                       escaped(settings_text(sweep.keys, c.values)));
-  };
-  return line(kGoodputBadge, "Most goodput", best.goodput, goodput_metric()) +
-         line(kP99Badge, "Shortest completion p99", best.p99, p99_metric());
+std::string badge_of(const Sweep& sweep, std::size_t winner, std::size_t metric) {
+  return fmt::format("<span class='badge {}'>★ {}</span>", html::hue_class(kWinnerHues[winner]),
+                     escaped(sweep.metrics[metric].title));
 }
 
-// The most of all runs; nothing if none of them says.
-std::optional<double> highest(const Sweep& sweep, const Metric& metric) {
-  std::optional<double> out;
-  for (const Combination& c : sweep.combinations) {
-    if (const auto spread = spread_of(c, metric)) out = std::max(out.value_or(0), spread->high);
-  }
-  return out;
-}
-
-// Worth a column and a chart.
-bool is_ever(const Sweep& sweep, const Metric& metric) { return highest(sweep, metric).value_or(0) > 0; }
-
-// What has no column, and why: it never happened, or nobody knows.
-std::string left_out(const Sweep& sweep) {
-  std::string never, unknown;
-  for (const Metric& metric : metrics()) {
-    const auto most = highest(sweep, metric);
-    if (most && *most > 0) continue;
-    std::string& titles = most ? never : unknown;
-    titles += fmt::format("{}{}", titles.empty() ? "" : ", ", metric.title);
-  }
+std::string winners_text(const Sweep& sweep, const std::vector<Winner>& winners) {
   std::string out;
-  if (!never.empty()) out += "<p class='faint'>None in any run: " + never + ".</p>\n";
-  if (!unknown.empty()) out += "<p class='faint'>Not in these results: " + unknown + ".</p>\n";
+  for (std::size_t i = 0; i < winners.size(); ++i) {
+    const Metric& metric = sweep.metrics[winners[i].metric];
+    const Combination& c = sweep.combinations[winners[i].combination];
+    out += fmt::format("<p>{} {}: <b>{}</b> with {}{}</p>\n", badge_of(sweep, i, winners[i].metric),
+                       metric.aim == Metric::Aim::most ? "highest" : "shortest",
+                       quantity_text(spread_of(c, winners[i].metric)->mean, metric.unit),
+                       escaped(settings_text(sweep.keys, c.values)), as_good_text(winners[i]));
+  }
+  return out;
+}
+
+std::string left_out(const Shown& shown) {
+  std::string out;
+  if (!shown.never.empty()) out += "<p class='faint'>None in any run: " + escaped(shown.never) + ".</p>\n";
+  if (!shown.unknown.empty())
+    out += "<p class='faint'>Not in these results: " + escaped(shown.unknown) + ".</p>\n";
   return out;
 }
 
@@ -128,72 +120,98 @@ bool has_ranges(const Sweep& sweep) {
   return std::ranges::any_of(sweep.combinations, [](const Combination& c) { return c.runs.size() > 1; });
 }
 
-Table::Cell measured(const Combination& c, const Metric& metric, const html::Written& written) {
+Table::Cell spread_cell(const Combination& c, std::size_t metric, const Writing& written) {
   const auto spread = spread_of(c, metric);
   if (!spread) return Table::Cell("–").in_class("faint");
   std::string text = written.text(spread->mean);
-  if (spread->low < spread->high)
-    text += fmt::format("<br/><small>{} – {}</small>", written.text(spread->low), written.text(spread->high));
+  if (const std::string range = written.range(*spread, " – "); !range.empty())
+    text += "<br/><small>" + range + "</small>";
   if (spread->runs < c.runs.size())
     text += fmt::format("<br/><small>in {} of {}</small>", spread->runs, c.runs.size());
   return Table::Cell::markup(std::move(text));
 }
 
-std::string badges(const Combination& c, bool most_goodput, bool shortest_p99) {
+std::string badges(const Sweep& sweep, const std::vector<Winner>& winners, std::size_t combination) {
+  const Combination& c = sweep.combinations[combination];
   std::string out;
-  if (most_goodput) out += kGoodputBadge;
-  if (shortest_p99) out += kP99Badge;
+  for (std::size_t i = 0; i < winners.size(); ++i) {
+    if (winners[i].combination == combination) out += badge_of(sweep, i, winners[i].metric);
+  }
   if (!is_sound(c)) out += "<span class='badge bad'>✗ wrong</span>";
   if (!is_finished(c)) out += "<span class='badge warn'>! unfinished</span>";
   return out.empty() ? out : "<div class='badges'>" + out + "</div>";
 }
 
-std::string combination_table(const Sweep& sweep, const Best& best) {
+std::string beyond_text(const Sweep& sweep) {
+  if (sweep.combinations.size() <= kMostCombinations) return {};
+  return fmt::format("<p class='faint'>Of {} combinations the first {}; --json has all.</p>\n",
+                     count_text(sweep.combinations.size()), kMostCombinations);
+}
+
+std::string combination_table(const Sweep& sweep, const Shown& shown, const std::vector<Winner>& winners) {
   std::vector<Table::Column> columns;
   for (const std::string& key : sweep.keys) columns.push_back({.title = key, .align = Align::left});
   columns.push_back({.title = "runs", .explanation = "seeds"});
-  std::vector<std::pair<const Metric*, html::Written>> shown;
-  for (const Metric& metric : metrics()) {
-    if (!is_ever(sweep, metric)) continue;
-    shown.emplace_back(&metric, html::written_for(*highest(sweep, metric), metric.unit));
-    columns.push_back({.title = std::string(metric.title), .unit = shown.back().second.symbol});
+  std::vector<Writing> written;
+  for (const std::size_t i : shown.metrics) {
+    const Metric& metric = sweep.metrics[i];
+    written.push_back(writing_of(sweep, i));
+    columns.push_back({.title = metric.title, .unit = written.back().symbol()});
   }
   Table table(std::move(columns));
   for (std::size_t i = 0; i < sweep.combinations.size(); ++i) {
     const Combination& c = sweep.combinations[i];
+    const bool is_best = std::ranges::find(winners, i, &Winner::combination) != winners.end();
+    if (i >= kMostCombinations && !is_best) continue;
     std::vector<Table::Cell> cells(c.values.begin(), c.values.end());
     cells.emplace_back(count_text(c.runs.size()));
     // Into the first cell, which stays in sight.
-    cells.front().markup_text += badges(c, best.goodput == i, best.p99 == i);
-    for (const auto& [metric, written] : shown) cells.push_back(measured(c, *metric, written));
-    table.add_row(std::move(cells), best.goodput == i || best.p99 == i ? "best" : "");
+    cells.front().markup_text += badges(sweep, winners, i);
+    for (std::size_t m = 0; m < shown.metrics.size(); ++m)
+      cells.push_back(spread_cell(c, shown.metrics[m], written[m]));
+    table.add_row(std::move(cells), is_best ? "best" : "");
   }
   std::string out = "<h2>All combinations</h2>\n";
   out += has_ranges(sweep) ? "<p class='faint'>Means over the seeds, below them their ranges.</p>\n"
                            : "<p class='faint'>One run each: nothing here says how much is chance.</p>\n";
-  return out + table.text() + left_out(sweep);
+  return out + table.text() + beyond_text(sweep) + left_out(shown);
+}
+
+// The values of a key, as they come.
+std::vector<std::string> values_of(const Sweep& sweep, std::size_t key) {
+  std::vector<std::string> out;
+  for (const Combination& c : sweep.combinations) {
+    if (std::ranges::find(out, c.values[key]) == out.end()) out.push_back(c.values[key]);
+  }
+  return out;
+}
+
+// Over which key a chart is most of a chart: the first one of amounts, else the first.
+std::size_t key_across(const Sweep& sweep) {
+  for (std::size_t key = 0; key < sweep.keys.size(); ++key) {
+    if (placement_of(values_of(sweep, key)).is_measured) return key;
+  }
+  return 0;
 }
 
 // One series for each combination of the other settings.
-html::PointChart chart_of(const Sweep& sweep, const Metric& metric) {
-  html::PointChart chart{
-      .title = std::string(metric.title), .unit = metric.unit, .across = sweep.keys.front()};
-  std::vector<std::string> values;
-  for (const Combination& c : sweep.combinations) {
-    if (std::ranges::find(values, c.values.front()) == values.end()) values.push_back(c.values.front());
-  }
+html::PointChart chart_of(const Sweep& sweep, std::size_t across, std::size_t index) {
+  const Metric& metric = sweep.metrics[index];
+  html::PointChart chart{.title = metric.title, .unit = metric.unit, .across = sweep.keys[across]};
+  const std::vector<std::string> values = values_of(sweep, across);
   const Placement placement = placement_of(values);
   if (placement.is_logarithmic) chart.across += ", logarithmic";
   chart.is_connected = placement.is_measured;
   for (std::size_t i = 0; i < values.size(); ++i) chart.marks.push_back({placement.shares[i], values[i]});
   std::ranges::sort(chart.marks, {}, &html::Tick::share);
-  for (const Combination& c : sweep.combinations) {
-    const auto spread = spread_of(c, metric);
-    const std::string label = settings_text(sweep.keys, c.values, 1);
+  for (const Combination& c :
+       std::span(sweep.combinations).first(std::min(sweep.combinations.size(), kMostCombinations))) {
+    const auto spread = spread_of(c, index);
+    const std::string label = settings_text(sweep.keys, c.values, across);
     auto series = std::ranges::find(chart.series, label, &html::PointChart::Series::label);
     if (series == chart.series.end()) series = chart.series.insert(series, {.label = label});
     if (!spread) continue;
-    const auto place = std::ranges::find(values, c.values.front()) - values.begin();
+    const auto place = std::ranges::find(values, c.values[across]) - values.begin();
     series->points.push_back({.share = placement.shares[static_cast<std::size_t>(place)],
                               .mean = spread->mean,
                               .low = spread->low,
@@ -206,66 +224,65 @@ html::PointChart chart_of(const Sweep& sweep, const Metric& metric) {
   return chart;
 }
 
-std::string charts(const Sweep& sweep) {
+std::string charts(const Sweep& sweep, const Shown& shown) {
   if (sweep.keys.empty()) return "<p class='faint'>Nothing but the seed was varied.</p>\n";
+  const std::size_t across = key_across(sweep);
   std::string legend, drawn;
-  for (const Metric& metric : metrics()) {
-    if (!is_ever(sweep, metric)) continue;
-    const html::PointChart chart = chart_of(sweep, metric);
+  for (const std::size_t metric : shown.metrics) {
+    if (!highest(sweep, metric)) continue;
+    const html::PointChart chart = chart_of(sweep, across, metric);
     if (legend.empty()) legend = html::point_legend(chart);
     drawn += html::point_chart(chart);
   }
   return fmt::format(
-      "<h2>Over {}</h2>\n<p class='faint'>{}An axis may begin above 0.</p>\n{}<div "
+      "<h2>Over {}</h2>\n<p class='faint'>{}An axis may begin above 0; one whose values lie far apart is "
+      "logarithmic.</p>\n{}<div "
       "class='charts'>\n{}</div>\n",
-      escaped(sweep.keys.front()),
+      escaped(sweep.keys[across]),
       has_ranges(sweep) ? "Marks are means over the seeds, upright lines their ranges. " : "", legend, drawn);
 }
 
 // What repeats a single one, and tells whether it came out the same.
-std::string every_run(const Sweep& sweep) {
+std::string every_run(const Sweep& sweep, const Shown& shown) {
   std::vector<Table::Column> columns;
   for (const std::string& key : sweep.keys) columns.push_back({.title = key, .align = Align::left});
   columns.push_back({.title = "seed"});
-  columns.push_back({.title = "goodput"});
-  columns.push_back({.title = "completion p99"});
-  columns.push_back({.title = "flows finished"});
+  for (const std::size_t i : shown.metrics) columns.push_back({.title = sweep.metrics[i].title});
   columns.push_back({.title = "event log", .align = Align::left});
   Table table(std::move(columns));
+  std::size_t listed = 0;
   for (const Combination& c : sweep.combinations) {
-    for (const Variation* run : c.runs) {
-      const auto text = [&](const Metric& metric) {
-        const auto value = metric.of(run->result);
-        return value ? quantity_text(*value, metric.unit) : std::string("–");
-      };
+    for (const Combination::Run& run : c.runs) {
+      if (++listed > kMostRunsListed) break;
       std::vector<Table::Cell> cells(c.values.begin(), c.values.end());
-      cells.emplace_back(fmt::format("{}", run->seed));
-      cells.emplace_back(text(goodput_metric()));
-      cells.emplace_back(text(p99_metric()));
-      cells.emplace_back(fmt::format("{} / {}", count_text(run->result.flows.finished),
-                                     count_text(run->result.flows.count)));
+      cells.emplace_back(fmt::format("{}", run.variation->result.seed));
+      for (const std::size_t i : shown.metrics) {
+        const auto& value = run.measured[i];
+        cells.emplace_back(value ? quantity_text(*value, sweep.metrics[i].unit) : std::string("–"));
+      }
       cells.push_back(Table::Cell::markup(
-          "<code>" + escaped(run->result.event_log_sha256.substr(0, kDigestShown)) + "</code>"));
+          "<code>" + escaped(run.variation->result.event_log_sha256.substr(0, kDigestShown)) + "</code>"));
       table.add_row(std::move(cells));
     }
   }
-  return "<details><summary>Every run</summary>\n" + table.text() + "</details>\n";
+  std::string out = "<details><summary>Every run</summary>\n" + table.text();
+  if (sweep.runs > kMostRunsListed)
+    out += fmt::format("<p class='faint'>And {} more; --json has all.</p>\n",
+                       count_text(sweep.runs - kMostRunsListed));
+  return out + "</details>\n";
 }
 
 }  // namespace
 
 std::string sweep_page(const SweepPage& page) {
-  std::string body;
-  if (page.variations.empty()) {
-    body = "<p>" + escaped(page.description) + "</p>\n<p>Nothing was run.</p>\n";
-  } else {
-    const Sweep sweep = sweep_of(page.variations);
-    const Best best = best_of(sweep);
-    body = introduction(page, sweep) + sweep_verdicts(page, sweep) + winners(sweep, best) + charts(sweep) +
-           combination_table(sweep, best) + every_run(sweep);
-  }
+  const Sweep sweep = sweep_of(page.variations, page.metrics);
+  const Shown shown = shown_of(sweep);
+  const std::vector<Winner> winners = winners_of(sweep);
+  std::string body = introduction(page, sweep) + sweep_verdicts(sweep) + winners_text(sweep, winners) +
+                     charts(sweep, shown) + combination_table(sweep, shown, winners) +
+                     every_run(sweep, shown);
   if (!page.command.empty()) body += "<h2>The same again</h2>\n<pre>" + escaped(page.command) + "</pre>\n";
-  return html::page_text({.title = page.scenario + ": sweep", .body = body});
+  return html::page_text({.title = page.variations.front().result.scenario + ": sweep", .body = body});
 }
 
 }  // namespace rocetune::report

@@ -2,14 +2,10 @@
 
 #include <algorithm>
 
-#include "dataplane/base/file.h"
 #include "dataplane/base/toml_reader.h"
 
 namespace rocetune::tune {
 namespace {
-
-constexpr std::string_view kFolder = "profiles/";
-constexpr std::string_view kExtension = ".toml";
 
 void read_class(TableReader& t, ClassSpec& out) {
   t.required("name", out.name, not_empty());
@@ -144,33 +140,9 @@ Expected<Profile> profile_from_toml(std::string_view text, const std::string& fi
   });
 }
 
-std::vector<std::string> profile_names(const ConfigFiles& files) {
-  std::vector<std::string> names;
-  const auto found = files.list("profiles", kExtension);
-  if (!found) return names;
-  for (const ConfigFile& file : *found) {
-    names.push_back(file.path.substr(kFolder.size(), file.path.size() - kFolder.size() - kExtension.size()));
-  }
-  return names;
-}
-
 Expected<Profile> load_profile(const std::string& name_or_path, const ConfigFiles& files,
                                const host::NicTable& nics) {
-  const bool is_path = name_or_path.find('/') != std::string::npos || name_or_path.ends_with(kExtension);
-  if (is_path) {
-    const auto text = read_file(name_or_path);
-    if (!text) return tl::unexpected(Error(ErrorKind::bad_input, text.error().text()));
-    return profile_from_toml(*text, name_or_path, nics);
-  }
-  const std::vector<std::string> names = profile_names(files);
-  if (std::find(names.begin(), names.end(), name_or_path) == names.end()) {
-    std::string known;
-    for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
-    const std::string nearest = nearest_name(name_or_path, names);
-    return fail(ErrorKind::bad_input, "--profile: found {}, allowed: {} or the path of a file{}",
-                name_or_path, known, nearest.empty() ? "" : "; did you mean " + nearest + "?");
-  }
-  return files.read(std::string(kFolder) + name_or_path + std::string(kExtension))
+  return files.named({.folder = "profiles", .extension = ".toml"}, name_or_path, "--profile")
       .and_then([&](const ConfigFile& file) { return profile_from_toml(file.text, file.name, nics); });
 }
 

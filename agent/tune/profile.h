@@ -65,11 +65,9 @@ struct Profile {
 Expected<Profile> profile_from_toml(std::string_view text, const std::string& file,
                                     const host::NicTable& nics);
 
-// By name (configs/profiles/NAME.toml) or, with a slash or the ending .toml in it, by path. Errors also:
-// absent with the nearest known name.
+// By name (configs/profiles/NAME.toml) or by path. Errors also: those of ConfigFiles::named.
 Expected<Profile> load_profile(const std::string& name_or_path, const ConfigFiles& files,
                                const host::NicTable& nics);
-std::vector<std::string> profile_names(const ConfigFiles& files);
 
 }  // namespace rocetune::tune
 

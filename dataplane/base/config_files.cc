@@ -95,4 +95,38 @@ Expected<ConfigFile> read_beside(const std::string& name, const std::string& pat
   });
 }
 
+Expected<std::vector<std::string>> ConfigFiles::names(const NamedFiles& files) const {
+  std::vector<std::string> folders{std::string(files.folder)};
+  for (const std::string_view within : files.within)
+    folders.push_back(fmt::format("{}/{}", files.folder, within));
+  std::vector<std::string> out;
+  for (const std::string& folder : folders) {
+    const auto found = list(folder, files.extension);
+    if (!found) return tl::unexpected(found.error());
+    for (const ConfigFile& file : *found) {
+      const std::size_t begin = files.folder.size() + 1;
+      out.push_back(file.path.substr(begin, file.path.size() - begin - files.extension.size()));
+    }
+  }
+  return out;
+}
+
+Expected<ConfigFile> ConfigFiles::named(const NamedFiles& files, const std::string& name_or_path,
+                                        std::string_view what, Bytes limit) const {
+  const auto known = names(files);
+  if (!known) return tl::unexpected(known.error());
+  if (std::ranges::find(*known, name_or_path) != known->end())
+    return read(fmt::format("{}/{}{}", files.folder, name_or_path, files.extension));
+  if (name_or_path.ends_with(files.extension) || name_or_path.find('/') != std::string::npos) {
+    const auto text = read_file(name_or_path, limit);
+    if (!text) return tl::unexpected(Error(ErrorKind::bad_input, text.error().text()));
+    return ConfigFile{.path = name_or_path, .name = name_or_path, .text = *text};
+  }
+  std::string all;
+  for (const std::string& name : *known) all += (all.empty() ? "" : ", ") + name;
+  const std::string nearest = nearest_name(name_or_path, *known);
+  return fail(ErrorKind::bad_input, "{}: found {}, allowed: {} or the path of a file{}", what, name_or_path,
+              all, nearest.empty() ? "" : "; did you mean " + nearest + "?");
+}
+
 }  // namespace rocetune

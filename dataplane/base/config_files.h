@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dataplane/base/error.h"
+#include "dataplane/base/file.h"
 
 namespace rocetune {
 
@@ -15,6 +15,14 @@ struct ConfigFile {
   std::string path;  // relative to configs/: "nics/mlx5.toml"
   std::string name;  // for messages: the file's path, or "built-in nics/mlx5.toml"
   std::string text;
+};
+
+// Files that people call by a name: those of `folder` without folder and extension ("incast-pfc"), and those
+// of folders within it with theirs ("reference/incast2").
+struct NamedFiles {
+  std::string_view folder;
+  std::string_view extension;  // ".toml"
+  std::vector<std::string_view> within = {};
 };
 
 class ConfigFiles {
@@ -30,6 +38,12 @@ class ConfigFiles {
   Expected<ConfigFile> read(const std::string& path) const;
   // All files of one folder ("nics") and one extension (".toml"), subfolders excluded, by path.
   Expected<std::vector<ConfigFile>> list(std::string_view folder, std::string_view extension) const;
+  // By folder, in each by name.
+  Expected<std::vector<std::string>> names(const NamedFiles& files) const;
+  // One of them by name; else, with a slash or the extension in it, a file of at most `limit` by its path.
+  // Errors: bad_input, with all names and the nearest; `what` says which argument it was ("--profile").
+  Expected<ConfigFile> named(const NamedFiles& files, const std::string& name_or_path, std::string_view what,
+                             Bytes limit = kReadLimit) const;
 
  private:
   std::string directory_;  // empty: none

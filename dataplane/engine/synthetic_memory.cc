@@ -37,7 +37,7 @@ void SyntheticMemory::on_region(MemoryKey region, std::uint64_t, std::uint64_t) 
 void SyntheticMemory::place(std::span<const Placement> placements) {
   for (const Placement& placement : placements) {
     const PayloadReference& to = placement.destination;
-    const Region& region = regions_[to.region.row()];
+    Region& region = regions_[to.region.row()];
     const std::uint64_t begin = to.offset - region.expected_offset;  // within what is expected
     if (begin >= region.expected.length || to.length > region.expected.length - begin) {
       tally_.unexpected += to.length;
@@ -48,10 +48,13 @@ void SyntheticMemory::place(std::span<const Placement> placements) {
     if (placement.content != nullptr) {
       const bool is_right = *placement.content == SyntheticContent{identity, source, to.length};
       (is_right ? tally_.right : tally_.wrong) += to.length;
+      region.right += is_right ? to.length : 0;
       continue;
     }
     for (std::uint32_t i = 0; i < to.length; ++i) {
-      ++(placement.bytes[i] == byte_of(identity, source + i) ? tally_.right : tally_.wrong);
+      const bool is_right = placement.bytes[i] == byte_of(identity, source + i);
+      ++(is_right ? tally_.right : tally_.wrong);
+      region.right += is_right ? 1 : 0;
     }
   }
 }

@@ -28,6 +28,8 @@ class SyntheticMemory final : public PayloadAccess {
     bool operator==(const Tally&) const = default;
   };
   const Tally& tally() const { return tally_; }
+  // Of Tally::right, those of one region.
+  std::uint64_t right_bytes(MemoryKey region) const { return regions_[region.row()].right; }
 
   void on_region(MemoryKey region, std::uint64_t location, std::uint64_t length) override;
   void place(std::span<const Placement> placements) override;
@@ -45,6 +47,7 @@ class SyntheticMemory final : public PayloadAccess {
     std::uint64_t identity = 0;  // of its content now
     std::uint64_t word = 0;
     std::uint64_t expected_offset = 0;
+    std::uint64_t right = 0;
     SyntheticContent expected;
   };
   void identify(MemoryKey region, std::uint64_t generation);

@@ -27,15 +27,19 @@ class FarEnds {
  public:
   // `topology` must outlive it.
   explicit FarEnds(const Topology& topology)
-      : topology_(topology), ends_(topology.hosts + topology.switches) {
+      : topology_(topology), ends_(topology.hosts + topology.switches), rates_(ends_.size()) {
     for (const LinkSpec& link : topology.links) {
       const auto a = static_cast<std::uint16_t>(ends_[link.a].size());
       const auto b = static_cast<std::uint16_t>(ends_[link.b].size());
       ends_[link.a].push_back({link.b, b});
       ends_[link.b].push_back({link.a, a});
+      rates_[link.a].push_back(link.rate);
+      rates_[link.b].push_back(link.rate);
     }
   }
   PortPlace of(PortPlace place) const { return ends_[place.node][place.port]; }
+  // Of the link there, as long as no event changes it.
+  BitRate rate(PortPlace place) const { return rates_[place.node][place.port]; }
   bool is_host(NodeId node) const { return topology_.is_host(node); }
   std::uint32_t switch_index(NodeId node) const { return node - topology_.hosts; }
   std::string name(NodeId node) const { return topology_.name_of(node); }
@@ -47,6 +51,7 @@ class FarEnds {
  private:
   const Topology& topology_;
   std::vector<std::vector<PortPlace>> ends_;
+  std::vector<std::vector<BitRate>> rates_;
 };
 
 }  // namespace rocetune::fabric

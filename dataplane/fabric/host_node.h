@@ -110,6 +110,10 @@ class HostNode final : public Node {
   const JobRank& rank(std::uint32_t part) const { return parts_[part].progress; }
   const engine::Statistics& statistics() const { return endpoint_.statistics(); }
   const engine::SyntheticMemory::Tally& tally() const { return memory_.tally(); }
+  // Payload of a flow from here that has arrived at `to`, its receiver.
+  std::uint64_t arrived_bytes(const Sending& sending, const HostNode& to) const {
+    return to.memory_.right_bytes(channels_[sending.channel].remote);
+  }
   // Work requests that did not end well.
   std::uint64_t failures() const { return failures_; }
   // Payload that was acknowledged.

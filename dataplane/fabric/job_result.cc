@@ -10,6 +10,8 @@ namespace {
 
 double microseconds_of(Duration d) { return d.seconds() * 1e6; }
 
+constexpr std::size_t kMostSpans = 100;
+
 class JobReader {
  public:
   JobReader(const Network& network, std::size_t job)
@@ -27,19 +29,16 @@ class JobReader {
   const JobRank& progress(Rank rank) const { return network_.rank_of(number_, rank); }
 
   // From the first begin to the last end of some ranks in some instances; none if not all are done.
-  template <class Ranks>
-  std::optional<Duration> span(const Ranks& ranks, std::size_t first, std::size_t last,
-                               Duration compute) const {
-    Instant begin = Instant::never();
-    Instant end;
+  std::optional<JobRank::Span> span(const std::vector<Rank>& ranks, std::size_t first,
+                                    std::size_t last) const {
+    JobRank::Span out{.begin = Instant::never(), .end = Instant()};
     for (const Rank rank : ranks) {
-      const JobRank::Span& from = progress(rank).spans()[first];
       const JobRank::Span& to = progress(rank).spans()[last];
       if (to.end == Instant::never()) return std::nullopt;
-      begin = std::min(begin, from.begin + compute);
-      end = std::max(end, to.end);
+      out.begin = std::min(out.begin, progress(rank).spans()[first].begin);
+      out.end = std::max(out.end, to.end);
     }
-    return end - begin;
+    return out;
   }
   std::vector<Rank> all() const {
     std::vector<Rank> out(job_.ranks());
@@ -50,8 +49,8 @@ class JobReader {
     std::vector<double> times;
     for (std::size_t i = 0; i < job_.repeat; ++i) {
       const std::size_t first = i * job_.steps.size();
-      if (const auto time = span(all(), first, first + job_.steps.size() - 1, Duration(0)))
-        times.push_back(microseconds_of(*time));
+      if (const auto time = span(all(), first, first + job_.steps.size() - 1))
+        times.push_back(microseconds_of(time->end - time->begin));
     }
     return summary_of(std::move(times));
   }
@@ -74,9 +73,13 @@ class JobReader {
         std::vector<Rank> members;
         for (Rank m = 0; m < step.grouping.size; ++m)
           members.push_back(step.grouping.member(step.grouping.group_of(rank), m));
-        if (const auto time = span(members, instance, instance, compute))
-          times.push_back(microseconds_of(*time));
+        if (const auto time = span(members, instance, instance))
+          times.push_back(microseconds_of(time->end - (time->begin + compute)));
       }
+      if (out.when.size() >= kMostSpans) continue;
+      if (const auto time = span(all(), instance, instance))
+        out.when.push_back(
+            {microseconds_of(time->begin - Instant()), microseconds_of(time->end - Instant())});
     }
     out.count = times.size();
     out.time_us = summary_of(std::move(times));

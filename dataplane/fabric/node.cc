@@ -55,8 +55,9 @@ void Node::change_link(Instant now, const Planned& planned) {
 }
 
 Instant Node::send(Instant now, std::uint16_t port, const Packet& packet) {
-  const Out& out = outs_[port];
+  Out& out = outs_[port];
   const std::uint32_t bytes = packet.wire_bytes;
+  out.sent_bytes += bytes;
   const Instant end = now + out.time_of(bytes);
   const bool is_early = out.announces_heads && packet.kind == PacketKind::roce;
   const Instant heard = is_early ? now + out.time_of(std::min(bytes, kHead)) : end;

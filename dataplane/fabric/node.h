@@ -69,11 +69,12 @@ class Node {
   void run(Instant end);
   const EventDigest& digest() const { return digest_; }
   std::uint64_t events() const { return events_; }
-  std::uint64_t packet_hops() const {
-    return packet_hops_;
-  }  // packets that left one of its ports onto the fabric
+  // Packets that left one of its ports onto the fabric.
+  std::uint64_t packet_hops() const { return packet_hops_; }
   // Frames that links lost on the way here: by chance, or because they were down.
   std::uint64_t lost_frames() const { return lost_frames_; }
+  // What left by a port, framing included, to the end of the frame that is leaving.
+  std::uint64_t sent_bytes(std::uint16_t port) const { return outs_[port].sent_bytes; }
 
  protected:
   // The moment given to wake_port() has come.
@@ -117,6 +118,7 @@ class Node {
     std::int64_t ps_per_byte;  // 0: no whole number
     bool is_up = true;
     bool announces_heads = false;
+    std::uint64_t sent_bytes = 0;
     Duration time_of(std::uint32_t bytes) const {
       return ps_per_byte > 0 ? Duration(ps_per_byte * bytes) : transmission_time(Bytes(bytes), rate);
     }

@@ -6,8 +6,8 @@
 #include <deque>
 #include <numeric>
 
-#include "dataplane/base/statistics.h"
 #include "dataplane/fabric/deadlock_finder.h"
+#include "dataplane/fabric/flow_results.h"
 #include "dataplane/fabric/job_result.h"
 #include "dataplane/fabric/pause_tree.h"
 #include "dataplane/fabric/series_recorder.h"
@@ -16,31 +16,6 @@ namespace rocetune::fabric {
 namespace {
 
 constexpr int kSchemaVersion = 1;
-
-FlowsResult flows_of(const Network& network, Instant end) {
-  FlowsResult out;
-  std::vector<double> fct_us;
-  std::vector<double> rates;
-  for (NodeId id = 0; id < network.hosts(); ++id) {
-    out.retransmitted_frames += network.host(id).statistics().retransmitted_frames;
-    for (const HostNode::Sending& sending : network.host(id).sendings()) {
-      ++out.count;
-      out.bytes += sending.outcome.completed_bytes;
-      const bool is_finished = sending.outcome.finished != Instant::never();
-      const Instant until = is_finished ? sending.outcome.finished : end;
-      const double span = (until - sending.flow.start).seconds();
-      if (span > 0) rates.push_back(static_cast<double>(sending.outcome.completed_bytes) / span);
-      if (!is_finished) continue;
-      ++out.finished;
-      fct_us.push_back(span * 1e6);
-    }
-  }
-  const double span = (end - Instant()).seconds();
-  if (span > 0) out.goodput_gbps = static_cast<double>(out.bytes) * 8 / span / 1e9;
-  if (!rates.empty()) out.fairness = jain_fairness(rates);
-  out.fct_us = summary_of(std::move(fct_us));
-  return out;
-}
 
 // The most paused priority's share of the time up to `end`.
 template <class PausedTime>
@@ -195,7 +170,10 @@ class Run {
 
   RunResult result() {
     const Network::Totals totals = network_.totals();
-    RunResult out{.scenario = scenario_.name, .seed = scenario_.options.seed};
+    RunResult out{.scenario = scenario_.name,
+                  .description = scenario_.description,
+                  .seed = scenario_.options.seed,
+                  .lesson = scenario_.lesson};
     out.virtual_s = (end_ - Instant()).seconds();
     out.reached_limit = end_ >= limit_ && !network_.is_finished();
     out.hosts = scenario_.topology.end_hosts();
@@ -203,7 +181,7 @@ class Run {
     out.packet_hops = totals.packet_hops;
     out.events = totals.events;
     out.event_log_sha256 = network_.event_log_sha256();
-    out.flows = flows_of(network_, end_);
+    out.flows = flow_results(network_, end_);
     out.jobs = job_results(network_);
     if (out.virtual_s > 0)
       out.goodput_gbps = static_cast<double>(network_.completed_bytes()) * 8 / out.virtual_s / 1e9;
@@ -217,6 +195,7 @@ class Run {
     out.theory = theory_of(scenario_);
     if (series_) out.series = series_->result();
     check(out, totals, scenario_, network_.is_finished());
+    look_for(out.lesson, out);
     return out;
   }
   void add_sums(RunResult& out) const {
@@ -265,6 +244,9 @@ RunResult run(const Scenario& scenario, const RunOptions& options) { return Run(
 std::string json_of(const RunResult& r, const Resources& resources) {
   JsonWriter out;
   out.begin_object().member("schema_version", kSchemaVersion).member("scenario", r.scenario);
+  out.member("description", r.description);
+  out.key("lesson");
+  to_json(out, r.lesson);
   out.key("run").begin_object();
   out.member("seed", r.seed).member("virtual_s", r.virtual_s).member("reached_limit", r.reached_limit);
   out.member("hosts", r.hosts).member("switches", r.switches);
@@ -289,7 +271,9 @@ std::string json_of(const RunResult& r, const Resources& resources) {
       .member("cnps_handled", r.cnps_handled);
   out.end_object();
   out.key("loss").begin_object();
-  out.member("switch_drops", r.drops).member("watchdog_drops", r.watchdog_drops);
+  out.member("packets", r.lost_packets())
+      .member("switch_drops", r.drops)
+      .member("watchdog_drops", r.watchdog_drops);
   out.member("link_drops", r.link_drops).member("lost_frames", r.lost_frames);
   out.member("receive_drops", r.receive_drops).member("failed_requests", r.failed_requests).end_object();
   out.key("ports");

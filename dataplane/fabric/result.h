@@ -23,14 +23,30 @@ struct FctSummary {
   }
 };
 
+struct FlowResult {
+  std::string name;  // "host 3 to host 0"
+  std::uint64_t bytes = 0;
+  double start_us = 0;
+  std::optional<double> fct_us;  // none: it was not finished
+  double goodput_gbps = 0;       // from its start to its end; unfinished: of what arrived by the run's end
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("name", self.name...);
+    visit("bytes", self.bytes...);
+    visit("start_us", self.start_us...);
+    visit("fct_us", self.fct_us...);
+    visit("goodput_gbps", self.goodput_gbps...);
+  }
+};
+
 struct FlowsResult {
   std::uint64_t count = 0;
   std::uint64_t finished = 0;
   std::optional<FctSummary> fct_us;  // of the finished ones; from start to the last acknowledgement
   std::uint64_t bytes = 0;           // of payload, acknowledged
   double goodput_gbps = 0;           // these over the time of the run
-  double fairness = 1;               // Jain's, of the flows' mean rates
+  double fairness = 1;               // Jain's, of the flows' mean rates (FlowResult::goodput_gbps)
   std::uint64_t retransmitted_frames = 0;
+  std::vector<FlowResult> slowest;  // those that took longest, unfinished ones first: at most 16
   static constexpr void fields(auto&& visit, auto&... self) {
     visit("count", self.count...);
     visit("finished", self.finished...);
@@ -39,6 +55,7 @@ struct FlowsResult {
     visit("goodput_gbps", self.goodput_gbps...);
     visit("fairness", self.fairness...);
     visit("retransmitted_frames", self.retransmitted_frames...);
+    visit("slowest", self.slowest...);
   }
 };
 
@@ -90,6 +107,28 @@ struct PortSeries {
     visit("paused_ratio", self.paused_ratio...);
   }
 };
+// The payload of one flow as it arrives.
+struct FlowSeries {
+  std::string name;  // as FlowResult
+  std::vector<double> goodput_gbps;
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("name", self.name...);
+    visit("goodput_gbps", self.goodput_gbps...);
+  }
+};
+// One direction of a link, framing included.
+struct LinkSeries {
+  std::string name;  // "host 3", "switch 0 port 3": where it begins
+  std::string peer;
+  double rate_gbps = 0;  // what it can carry; its first rate, if events change it
+  std::vector<double> throughput_gbps;
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("name", self.name...);
+    visit("peer", self.peer...);
+    visit("rate_gbps", self.rate_gbps...);
+    visit("throughput_gbps", self.throughput_gbps...);
+  }
+};
 struct TimeSeries {
   double step_us = 0;
   std::vector<double> goodput_gbps;        // payload that arrived in the step, all hosts together
@@ -99,7 +138,13 @@ struct TimeSeries {
   std::vector<std::uint64_t> pause_frames;
   std::vector<std::uint64_t> drops;
   std::vector<std::uint64_t> retransmitted_frames;
+  // At most 16 each, and how many more there are of which the same could be said.
   std::vector<PortSeries> ports;  // those with the longest queues or pauses, the busiest first
+  std::uint64_t ports_left_out = 0;
+  std::vector<FlowSeries> flows;  // the largest, among equals the slowest, by the order of their starts
+  std::uint64_t flows_left_out = 0;
+  std::vector<LinkSeries> links;  // those that carried most of what they can, the busiest first
+  std::uint64_t links_left_out = 0;
   static constexpr void fields(auto&& visit, auto&... self) {
     visit("step_us", self.step_us...);
     visit("goodput_gbps", self.goodput_gbps...);
@@ -110,6 +155,11 @@ struct TimeSeries {
     visit("drops", self.drops...);
     visit("retransmitted_frames", self.retransmitted_frames...);
     visit("ports", self.ports...);
+    visit("ports_left_out", self.ports_left_out...);
+    visit("flows", self.flows...);
+    visit("flows_left_out", self.flows_left_out...);
+    visit("links", self.links...);
+    visit("links_left_out", self.links_left_out...);
   }
 };
 
@@ -145,6 +195,14 @@ struct Deadlock {
   }
 };
 
+struct TimeSpan {
+  double start_us = 0, end_us = 0;  // since the beginning of the run
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("start_us", self.start_us...);
+    visit("end_us", self.end_us...);
+  }
+};
+
 // One step of a job over all its repetitions and groups.
 struct StepResult {
   std::string name;
@@ -156,6 +214,9 @@ struct StepResult {
   // From the first rank that was ready to the last that was done.
   std::optional<FctSummary> time_us;
   std::optional<double> busbw_gbps;  // by the mean time, as nccl-tests has it
+  // Of the first 100 repetitions that were finished: from the first rank that began, computing included, to
+  // the last that was done.
+  std::vector<TimeSpan> when;
   static constexpr void fields(auto&& visit, auto&... self) {
     visit("name", self.name...);
     visit("what", self.what...);
@@ -165,6 +226,7 @@ struct StepResult {
     visit("count", self.count...);
     visit("time_us", self.time_us...);
     visit("busbw_gbps", self.busbw_gbps...);
+    visit("when", self.when...);
   }
 };
 struct JobResult {
@@ -196,6 +258,7 @@ struct CheckerResult {
 
 struct RunResult {
   std::string scenario;
+  std::string description;
   std::uint64_t seed = 0;
   double virtual_s = 0;
   bool reached_limit = false;  // before all flows were finished
@@ -224,6 +287,11 @@ struct RunResult {
   std::optional<TimeSeries> series;  // if asked for
   std::optional<Theory> theory;      // where a model says what to expect
   std::vector<CheckerResult> checkers;
+  std::vector<LessonPoint> lesson;
+  // Packets that did not come to where they were going, wherever they ended.
+  std::uint64_t lost_packets() const {
+    return drops + watchdog_drops + link_drops + lost_frames + receive_drops;
+  }
   bool is_right() const {
     return std::ranges::all_of(checkers, [](const CheckerResult& c) { return c.holds; });
   }

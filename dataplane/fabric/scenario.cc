@@ -74,6 +74,7 @@ class ScenarioReader {
     top.array_of_tables("flows", [&](TableReader& t) { read_flows(t, out_); });
     top.array_of_tables("jobs", [&](TableReader& t) { read_jobs(t, out_); });
     if (!top.has("flows") && !top.has("jobs")) top.reject("flows", "at least one [[flows]] or [[jobs]]");
+    top.array_of_tables("lesson", [&](TableReader& t) { read_lesson(t, out_); });
     top.array_of_tables("events", [&](TableReader& t) { own_.read_event(t, out_); });
     finish();
   }

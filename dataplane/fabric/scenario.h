@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "dataplane/base/toml_settings.h"
+#include "dataplane/fabric/lesson.h"
 #include "dataplane/fabric/network.h"
 #include "dataplane/fabric/traffic.h"
 
@@ -22,6 +23,7 @@ struct Scenario {
   std::vector<Flow> flows;       // made of:
   std::vector<Traffic> traffic;  // a [[flows]] table each
   std::vector<Job> jobs;
+  std::vector<LessonPoint> lesson;  // what it is there to show
 };
 
 // Error: bad_input with every issue of the file. `settings` are put over the text.

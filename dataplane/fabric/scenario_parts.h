@@ -20,6 +20,8 @@ void read_topology(TableReader& t, const LinkSpec& usual, Topology& out);
 void read_flows(TableReader& t, Scenario& out);
 // One [[jobs]]: adds to out.jobs. Needs the same.
 void read_jobs(TableReader& t, Scenario& out);
+// One [[lesson]]: adds to out.lesson.
+void read_lesson(TableReader& t, Scenario& out);
 
 // When all is read: engines on the switches that reduce for jobs, `delay` away from them.
 void place_reducers(Scenario& out, Duration delay);

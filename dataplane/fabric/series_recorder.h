@@ -30,15 +30,30 @@ class SeriesRecorder {
     std::uint64_t drops = 0;
     std::uint64_t retransmitted = 0;
     std::vector<Port> ports;
+    std::vector<std::uint64_t> link_bytes;  // that left
+    std::vector<std::uint64_t> flow_bytes;  // that arrived
   };
+  struct WatchedFlow {
+    NodeId host;
+    const HostNode::Sending* sending;
+  };
+  void choose_flows();
   Sample sample(Instant now) const;
-  std::vector<std::size_t> busiest() const;
+  std::vector<std::size_t> busiest_ports() const;
+  std::vector<std::size_t> busiest_links() const;
+  std::vector<std::size_t> flows_to_show() const;
+  void add_ports(TimeSeries& out) const;
+  void add_links(TimeSeries& out) const;
+  void add_flows(TimeSeries& out) const;
 
   const Network& network_;
   const FarEnds& far_ends_;
   std::size_t wanted_;
   Duration step_ = microseconds(1);
-  std::vector<PortPlace> places_;
+  std::vector<PortPlace> places_;  // ports of switches
+  std::vector<PortPlace> links_;   // where each direction of each link begins
+  std::vector<WatchedFlow> flows_;
+  std::size_t all_flows_ = 0;
   std::vector<Sample> samples_;
 };
 

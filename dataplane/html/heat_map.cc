@@ -60,7 +60,7 @@ std::string heat_map(const TimeAxis& axis, const HeatMap& map) {
   std::vector<std::vector<double>> columns;
   double most = map.most;
   for (const HeatMap::Row& row : map.rows) {
-    columns.push_back(columns_of(axis, row.values, Fold::largest));
+    columns.push_back(columns_of(axis, row.values, map.fold));
     if (map.most <= 0) most = std::max(most, highest_of(columns.back()));
   }
   std::string out = "<div class='lanehead'><b>" + escaped(map.title) + "</b>" + ramp_key(map, most);
@@ -68,14 +68,17 @@ std::string heat_map(const TimeAxis& axis, const HeatMap& map) {
   out += "</div>\n";
   for (std::size_t i = 0; i < map.rows.size(); ++i) {
     const HeatMap::Row& row = map.rows[i];
-    const std::string peak = quantity_text(highest_of(columns[i]), map.unit);
+    const bool is_mean = map.fold == Fold::mean;
+    const std::string number =
+        quantity_text(is_mean ? mean_of(row.values) : highest_of(columns[i]), map.unit);
     const std::string note = row.note.empty() ? std::string() : "<small>" + escaped(row.note) + "</small>";
     out += fmt::format(
         "<figure class='strip'><figcaption class='name'>{}{}</figcaption><div class='plot'>{}</div>"
         "<div class='out'>{}</div></figure>\n",
         escaped(row.label), note,
-        strip(axis, map, most, columns[i], fmt::format("{}, {}: at most {}", map.title, row.label, peak)),
-        read_out(axis, columns[i], map.unit, peak));
+        strip(axis, map, most, columns[i],
+              fmt::format("{}, {}: {} {}", map.title, row.label, is_mean ? "mean" : "at most", number)),
+        read_out(axis, columns[i], map.unit, number));
   }
   return out;
 }

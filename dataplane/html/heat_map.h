@@ -16,6 +16,8 @@ struct HeatMap {
   Unit unit;
   Ramp ramp = Ramp::plain;
   double most = 0;  // what the strongest colour stands for; 0: the largest value
+  // Of a column's steps; with mean, the number beside a strip is the mean of it all, else the largest value.
+  Fold fold = Fold::largest;
   struct Row {
     std::string label;
     std::string note = {};
@@ -23,7 +25,7 @@ struct HeatMap {
   };
   std::vector<Row> rows;
 };
-// One colour scale for all; a column has the largest of its steps. Goes into lanes().
+// One colour scale for all. Goes into lanes().
 std::string heat_map(const TimeAxis& axis, const HeatMap& map);
 
 }  // namespace rocetune::html

@@ -22,7 +22,7 @@ const std::string_view kPageStyle = R"(:root{color-scheme:light dark;
 *{box-sizing:border-box}
 body{font:14px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);margin:2rem auto;max-width:1100px;padding:0 1rem}
 h1{font-size:1.45rem;line-height:1.25;margin:0 0 .3rem;overflow-wrap:anywhere}
-h2{font-size:1.1rem;margin:2.4rem 0 .4rem;break-after:avoid}
+h2{font-size:1.1rem;margin:2.4rem 0 .4rem;break-after:avoid}h3{font-size:1rem;margin:1.4rem 0 .3rem;break-after:avoid}
 p{margin:.3rem 0;max-width:95ch;overflow-wrap:anywhere}
 small,.faint{color:var(--faint)}small{font-size:.87em}
 code{font:.93em/1.5 ui-monospace,monospace;overflow-wrap:anywhere}
@@ -33,6 +33,7 @@ footer{color:var(--faint);font-size:12px;border-top:1px solid var(--line);margin
 .sky{--c:var(--sky)}.vermilion{--c:var(--vermilion)}.purple{--c:var(--purple)}.grey{--c:var(--grey)}
 .verdict{display:flex;gap:.7rem;border-left:4px solid var(--c);background:var(--lane);padding:.5rem .8rem;margin:.6rem 0;overflow-wrap:anywhere}
 .verdict .sign{color:var(--c);font-size:1.15em;line-height:1.3;flex:none;width:1em;text-align:center}
+.lesson{list-style:none;padding:0;margin:.3rem 0}.lesson li{margin:.25rem 0;padding-left:1.6rem;position:relative}.lesson .sign{position:absolute;left:.2rem;color:var(--c,var(--faint))}.lesson small{margin-left:.7em}
 .tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(9.6rem,1fr));gap:.6rem;margin:1rem 0}
 .tiles div{border:1px solid var(--line);border-radius:6px;padding:.5rem .7rem;break-inside:avoid}
 .tiles dt{color:var(--faint);font-size:12px}.tiles dd{margin:0;font-size:1.3rem;line-height:1.3;font-variant-numeric:tabular-nums}

@@ -16,6 +16,7 @@ constexpr double kWidth = 1000, kHeight = 100, kMargin = 0.07;  // of the width,
 // How much of a mark's own part of the axis the series take up that stand beside one another.
 constexpr double kSpread = 0.5;
 constexpr int kSteps = 4;
+constexpr double kFarApart = 50;  // times the lowest value: logarithmic from there on
 // Widths of a narrow plot and of a digit in it, in CSS pixels: what decides which marks overlap.
 constexpr double kNarrowPlot = 290, kDigit = 6.5;
 constexpr std::array kSeriesHues{Hue::blue, Hue::orange, Hue::green,     Hue::pink,
@@ -96,6 +97,8 @@ Scale scale_of(const PointChart& chart) {
       high = std::max(high, p.high);
     }
   }
+  // Few marks would stand apart from 0.
+  if (low > 0 && high > kFarApart * low) return scale_of_decades(low, high, chart.unit);
   // From 0, unless all that differs would then be in the upper half.
   return scale_around(low < high / 2 ? 0 : low, high, chart.unit, kSteps);
 }

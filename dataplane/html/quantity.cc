@@ -43,10 +43,8 @@ Written written_for(double most, const Unit& unit) {
     break;
   }
   const double shown = size / used.size;
-  // Counts have decimals only where they are means.
-  const bool is_count = unit.symbol.empty();
   const int decimals =
-      shown > 0 && !is_count ? std::clamp(2 - static_cast<int>(std::floor(std::log10(shown))), 0, 6) : 0;
+      shown > 0 && !unit.is_whole ? std::clamp(2 - static_cast<int>(std::floor(std::log10(shown))), 0, 6) : 0;
   return {unit.factor / used.size, fmt::format("{}{}", used.symbol, unit.symbol), decimals};
 }
 
@@ -71,5 +69,9 @@ std::string quantity_text(double value, const Unit& unit, int digits) {
 }
 
 std::string count_text(std::uint64_t count) { return grouped(fmt::format("{}", count)); }
+
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count_text(count), count == 1 ? one : many);
+}
 
 }  // namespace rocetune::html

@@ -15,13 +15,17 @@ struct Unit {
   };
   std::string_view symbol = {};
   Prefixes prefixes = Prefixes::none;
-  double factor = 1;  // shown for 1
+  double factor = 1;      // shown for 1
+  bool is_whole = false;  // has decimals only where it is a mean
 };
-constexpr Unit kCount{};
+constexpr Unit kCount{.is_whole = true};
+constexpr Unit kIndex{};                            // a plain number, such as a fairness of 0.987
 constexpr Unit kBytes{"B", Unit::Prefixes::large};  // powers of 1000
 constexpr Unit kBitRate{"b/s", Unit::Prefixes::large};
 constexpr Unit kSeconds{"s", Unit::Prefixes::all};
-constexpr Unit kPercent{"%", Unit::Prefixes::none, 100};  // of a ratio
+constexpr Unit kMicroseconds{"s", Unit::Prefixes::all, 1e-6};    // values in microseconds
+constexpr Unit kGigabitRate{"b/s", Unit::Prefixes::large, 1e9};  // in gigabits per second
+constexpr Unit kPercent{"%", Unit::Prefixes::none, 100};         // of a ratio
 
 // How numbers up to `most` are written so that they compare at a glance: one prefix and as many decimals for
 // all, which gives `most` three digits.
@@ -40,5 +44,7 @@ std::string number_text(double value, int digits = 3);
 std::string quantity_text(double value, const Unit& unit, int digits = 3);
 // All digits, in groups of three.
 std::string count_text(std::uint64_t count);
+// "1 flow", "31 065 flows".
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many);
 
 }  // namespace rocetune::html

@@ -16,7 +16,7 @@ constexpr double kSlack = 1e-6;
 double round_step(double range, const Unit& unit, int about) {
   double least = range / std::max(about, 1);
   // Nothing happens half a time.
-  if (unit.symbol.empty()) least = std::max(least, 1.0);
+  if (unit.is_whole) least = std::max(least, 1.0);
   const double power = std::pow(10, std::floor(std::log10(least)));
   for (const double digit : {1.0, 2.0, 5.0}) {
     if (digit * power >= least * (1 - kSlack)) return digit * power;
@@ -52,7 +52,9 @@ void add_ticks(Scale& scale, double step, const Unit& unit) {
 }  // namespace
 
 double Scale::share(double value) const {
-  const double share = (value - low) / (high - low);
+  if (is_logarithmic && !(value > 0)) return 0;
+  const double share =
+      is_logarithmic ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
   return share > 0 ? std::min(share, 1.0) : 0;
 }
 
@@ -63,6 +65,17 @@ Scale scale_around(double low, double high, const Unit& unit, int about) {
   out.low = std::floor(out.low / step + kSlack) * step;
   out.high = std::ceil(out.high / step - kSlack) * step;
   add_ticks(out, step, unit);
+  return out;
+}
+
+Scale scale_of_decades(double low, double high, const Unit& unit) {
+  const auto first = static_cast<int>(std::floor(std::log10(low) + kSlack));
+  const auto last = std::max(first + 1, static_cast<int>(std::ceil(std::log10(high) - kSlack)));
+  Scale out{.low = std::pow(10, first), .high = std::pow(10, last), .is_logarithmic = true};
+  for (int power = first; power <= last; ++power) {
+    const double value = std::pow(10, power);
+    out.ticks.push_back({out.share(value), quantity_text(value, unit)});
+  }
   return out;
 }
 

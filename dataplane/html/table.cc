@@ -57,8 +57,8 @@ std::string Table::text() const {
         column.explanation.empty() ? std::string() : fmt::format(" title='{}'", escaped(column.explanation));
     const std::string unit =
         column.unit.empty() ? std::string() : fmt::format("<br/><small>{}</small>", escaped(column.unit));
-    out += fmt::format("<th{}{}>{}{}</th>", class_attribute(column.align == Align::left, {}), explained,
-                       escaped(column.title), unit);
+    out += fmt::format("<th scope='col'{}{}>{}{}</th>", class_attribute(column.align == Align::left, {}),
+                       explained, escaped(column.title), unit);
   }
   out += "</tr></thead>\n<tbody>\n";
   for (const std::string& row : rows_) out += row;

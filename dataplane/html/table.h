@@ -35,7 +35,6 @@ class Table {
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
   // As many cells as columns.
   void add_row(std::vector<Cell> cells, std::string_view row_class = {});
-  bool is_empty() const { return rows_.empty(); }
   std::string text() const;
 
  private:

@@ -58,6 +58,10 @@ double highest_of(const std::vector<double>& values) {
   return out;
 }
 
+double mean_of(const std::vector<double>& values) {
+  return fold_of(values.data(), values.data() + values.size(), Fold::mean);
+}
+
 std::string values_attribute(const TimeAxis& axis, const std::vector<double>& columns, const Unit& unit) {
   if (!axis.reads_out || columns.empty()) return {};
   std::string values;

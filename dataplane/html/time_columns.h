@@ -16,6 +16,8 @@ std::vector<double> columns_of(const TimeAxis& axis, const std::vector<double>& 
 std::size_t column_start(const TimeAxis& axis, std::size_t column);
 // 0 if there is no positive one.
 double highest_of(const std::vector<double>& values);
+// Of those that are known; NaN if none is.
+double mean_of(const std::vector<double>& values);
 // An attribute with the columns' values as text, for the page's script; nothing if the axis does not read
 // out.
 std::string values_attribute(const TimeAxis& axis, const std::vector<double>& columns, const Unit& unit);

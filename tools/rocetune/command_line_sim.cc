@@ -19,6 +19,8 @@ void add_sim(const Dispatch& dispatch) {
       "  rocetune sim pause-storm-slow-receiver --html storm.html\n"
       "  rocetune sim incast-dcqcn --set flows.0.senders=8 --seeds 5\n"
       "  rocetune sim incast-dcqcn --sweep switches.kmin=50kB,100kB,200kB --sweep hosts.mtu=1024,4096\n"
+      "  rocetune sim allreduce-ring-and-tree --sweep jobs.0.steps.0.algorithm=ring,tree --html trees.html\n"
+      "  rocetune sim incast-dcqcn --sweep switches.kmin=50kB,200kB --metric 'ports.*.queue_bytes.p99'\n"
       "  rocetune sim my-fabric.toml --seed 7 --json | jq .flows");
   auto command = std::make_shared<SimCommand>();
   CLI::Option* scenario =
@@ -35,6 +37,12 @@ void add_sim(const Dispatch& dispatch) {
   sim->add_option("--sweep", command->sweeps,
                   "a run for each value of a key; several of them: for each combination")
       ->type_name("KEY=V1,V2")
+      ->allow_extra_args(false);
+  sim->add_option(
+         "--metric", command->metrics,
+         "what runs are compared by, as a path of the JSON (flows.fct_us.p99); may be repeated; with a "
+         "single run: print only these")
+      ->type_name("PATH")
       ->allow_extra_args(false);
   sim->add_option("--html", command->html,
                   "also write a page to look at: everything over time, or all of a sweep")

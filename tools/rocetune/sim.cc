@@ -11,7 +11,6 @@
 #include "agent/report/sweep_page.h"
 #include "dataplane/base/config_files.h"
 #include "dataplane/base/durable.h"
-#include "dataplane/base/file.h"
 #include "dataplane/base/progress.h"
 #include "tools/rocetune/sim_text.h"
 
@@ -19,46 +18,13 @@ namespace rocetune::cli {
 namespace {
 
 constexpr Bytes kScenarioLimit{1 << 20};
-constexpr std::string_view kFolder = "scenarios/";
-constexpr std::string_view kExtension = ".toml";
 constexpr std::size_t kSamples = 240;  // of a series: what a screen has room for
 constexpr std::int64_t kProgressSteps = 1000;
 
-std::vector<std::string> shipped_names() {
-  std::vector<std::string> names;
-  for (const char* folder : {"scenarios", "scenarios/reference"}) {
-    const auto files = ConfigFiles().list(folder, kExtension);
-    for (const ConfigFile& file : files ? *files : std::vector<ConfigFile>())
-      names.push_back(
-          file.path.substr(kFolder.size(), file.path.size() - kFolder.size() - kExtension.size()));
-  }
-  return names;
-}
+NamedFiles shipped() { return {.folder = "scenarios", .extension = ".toml", .within = {"reference"}}; }
 
-struct ScenarioText {
-  std::string text;
-  std::string file;
-};
-
-Expected<ScenarioText> source_of(const std::string& scenario) {
-  if (scenario.ends_with(kExtension)) {
-    const auto text = read_file(scenario, kScenarioLimit);
-    if (!text) return tl::unexpected(Error(ErrorKind::bad_input, text.error().text()));
-    return ScenarioText{*text, scenario};
-  }
-  const std::vector<std::string> names = shipped_names();
-  if (std::ranges::find(names, scenario) == names.end()) {
-    std::string known;
-    for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
-    const std::string nearest = nearest_name(scenario, names);
-    return fail(ErrorKind::bad_input, "found {}, allowed: the path of a .toml file, or {}{}", scenario, known,
-                nearest.empty() ? "" : "; did you mean " + nearest + "?");
-  }
-  return ConfigFiles()
-      .read(std::string(kFolder) + scenario + std::string(kExtension))
-      .map([](const ConfigFile& f) {
-        return ScenarioText{f.text, f.name};
-      });
+Expected<ConfigFile> source_of(const std::string& scenario) {
+  return ConfigFiles().named(shipped(), scenario, "SCENARIO", kScenarioLimit);
 }
 
 fabric::Resources resources_so_far() {
@@ -71,16 +37,20 @@ fabric::Resources resources_so_far() {
           .peak_rss_bytes = std::int64_t{usage.ru_maxrss} * 1024};
 }
 
-ExitCode list_shipped() {
-  std::string out;
-  for (const std::string& name : shipped_names()) {
+ExitCode list_shipped(const SimCommand& command) {
+  const auto names = ConfigFiles().names(shipped());
+  if (!names) return complain(names.error());
+  TextTable table({{.title = "scenario"}, {.title = "what it is", .overflow = Overflow::wrap}});
+  for (const std::string& name : *names) {
     const auto scenario = source_of(name).and_then(
-        [](const ScenarioText& s) { return fabric::scenario_from_toml(s.text, s.file); });
+        [](const ConfigFile& file) { return fabric::scenario_from_toml(file.text, file.name); });
     if (!scenario) return complain(scenario.error());
-    out += fmt::format("{:<24} {}\n", name, scenario->description);
+    table.add_row({name, scenario->description});
   }
-  return print_report("sim", out);
+  return print_report("sim", table.text(TextTable::Look::for_stream(STDOUT_FILENO, command.colour)));
 }
+
+bool is_one(const SimCommand& command) { return command.sweeps.empty() && command.seeds == 1; }
 
 Expected<fabric::SweepPlan> plan_of(const SimCommand& command) {
   fabric::SweepPlan plan{.seeds = command.seeds, .first_seed = command.seed};
@@ -94,8 +64,10 @@ Expected<fabric::SweepPlan> plan_of(const SimCommand& command) {
     if (!axis) return tl::unexpected(axis.error());
     plan.axes.push_back(std::move(*axis));
   }
-  const bool is_one = plan.axes.empty() && plan.seeds == 1;
-  if (command.series || (is_one && !command.html.empty())) plan.samples = kSamples;
+  const bool compares_series =
+      std::ranges::any_of(command.metrics, [](const std::string& m) { return m.starts_with("series."); });
+  if (command.series || compares_series || (is_one(command) && !command.html.empty()))
+    plan.samples = kSamples;
   return plan;
 }
 
@@ -114,7 +86,19 @@ std::string again(const SimCommand& command, const fabric::Variation& variation)
   return out + fmt::format(" --seed {}", variation.result.seed);
 }
 
-std::string sweep_json(const std::vector<fabric::Variation>& variations, const fabric::Resources& resources) {
+Expected<std::vector<report::Metric>> metrics_of(const SimCommand& command) {
+  std::vector<report::Metric> out;
+  for (const std::string& path : command.metrics) {
+    auto metric = report::metric_asked_for(path, "--metric");
+    if (!metric) return tl::unexpected(metric.error());
+    out.push_back(std::move(*metric));
+  }
+  return out;
+}
+
+using Variations = std::vector<fabric::Variation>;
+
+std::string sweep_json(const Variations& variations, const fabric::Resources& resources) {
   std::string out = "{\"schema_version\":1,\"runs\":[";
   for (std::size_t i = 0; i < variations.size(); ++i) {
     JsonWriter settings;
@@ -124,68 +108,85 @@ std::string sweep_json(const std::vector<fabric::Variation>& variations, const f
     out += fmt::format("{}{{\"settings\":{},\"result\":{}}}", i == 0 ? "" : ",", settings.take(),
                        fabric::json_of(variations[i].result, resources));
   }
-  return out + "]}";
+  return out + "]}\n";
 }
 
-std::string page_of(const SimCommand& command, const std::string& scenario, const std::string& description,
-                    const std::vector<fabric::Variation>& variations, const fabric::Resources& resources) {
-  const fabric::Variation& first = variations.front();
-  if (variations.size() == 1) {
-    return report::sim_page({.description = description,
-                             .command = again(command, first),
-                             .result = first.result,
-                             .resources = resources});
-  }
-  report::SweepPage page{.scenario = scenario, .description = description, .command = request_of(command)};
-  for (const std::string& sweep : command.sweeps) page.command += fmt::format(" --sweep '{}'", sweep);
-  if (command.seeds > 1) page.command += fmt::format(" --seeds {}", command.seeds);
-  page.command += fmt::format(" --seed {}", first.result.seed);
-  for (const fabric::Variation& variation : variations) {
-    report::Settings settings;
-    for (const TomlSetting& setting : variation.settings) settings.emplace_back(setting.key, setting.value);
-    page.variations.push_back({std::move(settings), variation.result.seed, variation.result});
-  }
-  return report::sweep_page(page);
+// What all of a sweep's runs came from.
+std::string sweep_request(const SimCommand& command, std::uint64_t first_seed) {
+  std::string out = request_of(command);
+  for (const std::string& sweep : command.sweeps) out += fmt::format(" --sweep '{}'", sweep);
+  for (const std::string& metric : command.metrics) out += fmt::format(" --metric '{}'", metric);
+  if (command.seeds > 1) out += fmt::format(" --seeds {}", command.seeds);
+  return out + fmt::format(" --seed {}", first_seed);
 }
+
+// What came of it, in every form that was asked for.
+class Output {
+ public:
+  Output(const SimCommand& command, const Variations& variations, std::vector<report::Metric> asked_for)
+      : command_(command),
+        variations_(variations),
+        resources_(resources_so_far()),
+        is_one_(is_one(command)),
+        has_asked_(!asked_for.empty()),
+        metrics_(has_asked_ ? std::move(asked_for) : report::usual_metrics(variations)) {}
+
+  std::string page() const {
+    const fabric::Variation& first = variations_.front();
+    if (is_one_) {
+      return report::sim_page(
+          {.command = again(command_, first), .result = first.result, .resources = resources_});
+    }
+    return report::sweep_page({.command = sweep_request(command_, first.result.seed),
+                               .variations = variations_,
+                               .metrics = metrics_});
+  }
+  std::string text() const {
+    const fabric::RunResult& first = variations_.front().result;
+    if (command_.json) {
+      return is_one_ ? fabric::json_of(first, resources_) : sweep_json(variations_, resources_);
+    }
+    if (is_one_ && has_asked_) return metrics_text(first, metrics_);
+    const auto look = TextTable::Look::for_stream(STDOUT_FILENO, command_.colour);
+    if (is_one_) return run_text(first, resources_, look);
+    return fmt::format("{}: {}\n{} runs\n\n", first.scenario, first.description, variations_.size()) +
+           sweep_text(report::sweep_of(variations_, metrics_), look);
+  }
+
+ private:
+  const SimCommand& command_;
+  const Variations& variations_;
+  fabric::Resources resources_;
+  bool is_one_;
+  bool has_asked_;
+  std::vector<report::Metric> metrics_;
+};
 
 }  // namespace
 
 ExitCode run_sim(const SimCommand& command) {
-  if (command.list) return list_shipped();
+  if (command.list) return list_shipped(command);
   const auto source = source_of(command.scenario);
   if (!source) return complain(source.error());
   const auto plan = plan_of(command);
   if (!plan) return complain(plan.error());
-  const auto described = fabric::scenario_from_toml(source->text, source->file, plan->settings);
-  if (!described) return complain(described.error());
-  Expected<std::vector<fabric::Variation>> variations;
+  auto metrics = metrics_of(command);
+  if (!metrics) return complain(metrics.error());
+  Expected<Variations> variations;
   {
     const SystemClock clock;
     ProgressLine line("sim " + command.scenario, kProgressSteps, clock);
     variations =
-        fabric::sweep(source->text, source->file, *plan, std::thread::hardware_concurrency(),
+        fabric::sweep(source->text, source->name, *plan, std::thread::hardware_concurrency(),
                       [&](double share) { line.update(static_cast<std::int64_t>(share * kProgressSteps)); });
   }
   if (!variations) return complain(variations.error());
-  const fabric::Resources resources = resources_so_far();
+  const Output output(command, *variations, std::move(*metrics));
   if (!command.html.empty()) {
-    const auto written = write_atomically(
-        command.html, page_of(command, described->name, described->description, *variations, resources));
+    const auto written = write_atomically(command.html, output.page());
     if (!written) return complain(written.error());
   }
-  const auto look = TextTable::Look::for_stream(STDOUT_FILENO, command.colour);
-  const bool is_one = plan->axes.empty() && plan->seeds == 1;
-  const fabric::RunResult& first = variations->front().result;
-  std::string report;
-  if (command.json) {
-    report = is_one ? fabric::json_of(first, resources) : sweep_json(*variations, resources);
-  } else if (is_one) {
-    report = run_text(described->description, first, resources, look);
-  } else {
-    report = fmt::format("{}: {}\n{} runs\n\n", described->name, described->description, variations->size()) +
-             sweep_text(*variations, look);
-  }
-  const ExitCode printed = print_report("sim", report);
+  const ExitCode printed = print_report("sim", output.text());
   if (printed != ExitCode::fine) return printed;
   ExitCode code = ExitCode::fine;
   for (const fabric::Variation& variation : *variations) {

@@ -3,8 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
-#include "dataplane/base/statistics.h"
+#include "agent/report/busiest_ports.h"
+#include "agent/report/verdicts.h"
 
 namespace rocetune::cli {
 namespace {
@@ -12,29 +14,67 @@ namespace {
 constexpr std::size_t kMostRows = 12;  // busiest ports
 constexpr std::size_t kMostCauses = 16;
 
-std::string flows_text(const fabric::FlowsResult& flows) {
-  std::string out = fmt::format("  flows       {} of {} finished, {:.2f} Gb/s together, fairness {:.3f}\n",
-                                flows.finished, flows.count, flows.goodput_gbps, flows.fairness);
-  if (flows.fct_us) {
-    out += fmt::format("  completion  min {:.1f} us, mean {:.1f}, p50 {:.1f}, p99 {:.1f}, max {:.1f}\n",
-                       flows.fct_us->min, flows.fct_us->mean, flows.fct_us->p50, flows.fct_us->p99,
-                       flows.fct_us->max);
+// For terminals and for what reads their output: blanks that are blanks, and letters of ASCII.
+std::string plain(std::string text) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kPlain{
+      {{"\u00a0", " "}, {"\u202f", ""}, {"\u00b5", "u"}}};
+  for (const auto& [typographic, ascii] : kPlain) {
+    for (auto at = text.find(typographic); at != std::string::npos; at = text.find(typographic, at))
+      text.replace(at, typographic.size(), ascii);
   }
-  if (flows.retransmitted_frames > 0)
-    out += fmt::format("  sent again  {} packets\n", flows.retransmitted_frames);
+  return text;
+}
+
+std::string verdicts_text(const fabric::RunResult& r, bool coloured) {
+  struct Form {
+    std::string_view sign;
+    Paint paint;
+  };
+  constexpr std::array kForms{Form{"ok", Paint::good}, Form{"!", Paint::warning}, Form{"BAD", Paint::severe}};
+  std::string out;
+  for (const report::Statement& s : report::verdicts_of(r)) {
+    const Form& form = kForms[static_cast<std::size_t>(s.verdict)];
+    out += fmt::format("  {} {}{}\n", painted(fmt::format("{:<3}", form.sign), form.paint, coloured),
+                       plain(s.head), plain(s.rest));
+  }
+  return out;
+}
+
+std::string lesson_text(const std::vector<fabric::LessonPoint>& lesson, bool coloured) {
+  if (lesson.empty()) return {};
+  std::string out = "\n  what this scenario shows:\n";
+  for (const fabric::LessonPoint& point : lesson) {
+    out += fmt::format(
+        "  {} {} ({})\n",
+        painted(point.is_seen ? "seen " : "not  ", point.is_seen ? Paint::good : Paint::plain, coloured),
+        point.says, plain(report::evidence_of(point)));
+  }
+  return out;
+}
+
+std::string flows_text(const fabric::FlowsResult& flows) {
+  std::string out =
+      fmt::format("  flows       {} of {} finished, {:.2f} Gb/s together, fairness {:.3f} (Jain)\n",
+                  flows.finished, flows.count, flows.goodput_gbps, flows.fairness);
+  if (flows.fct_us) {
+    out += fmt::format(
+        "  completion  min {:.1f} us, mean {:.1f}, p50 {:.1f}, p99 {:.1f}, p99.9 {:.1f}, max {:.1f}\n",
+        flows.fct_us->min, flows.fct_us->mean, flows.fct_us->p50, flows.fct_us->p99, flows.fct_us->p999,
+        flows.fct_us->max);
+  }
+  if (flows.slowest.size() > 1) {
+    const fabric::FlowResult& slowest = flows.slowest.front();
+    out += fmt::format("  slowest     {}, {}: {}{:.2f} Gb/s\n", slowest.name,
+                       plain(html::quantity_text(static_cast<double>(slowest.bytes), html::kBytes)),
+                       slowest.fct_us ? fmt::format("{:.1f} us, ", *slowest.fct_us) : "unfinished, ",
+                       slowest.goodput_gbps);
+  }
   return out;
 }
 
 // The ports with the longest queues, or that paused their peers.
 std::string ports_text(const std::vector<fabric::PortResult>& ports, const TextTable::Look& look) {
-  std::vector<const fabric::PortResult*> busiest;
-  for (const fabric::PortResult& port : ports) {
-    if (port.queue_bytes.max > 0 || port.pauses_sent > 0) busiest.push_back(&port);
-  }
-  const auto weight = [](const fabric::PortResult* p) {
-    return std::pair(p->queue_bytes.mean, p->pauses_sent);
-  };
-  std::ranges::stable_sort(busiest, std::greater<>(), weight);
+  const auto busiest = report::busiest_ports(ports);
   TextTable table({{.title = "port"},
                    {.title = "to"},
                    {.title = "queue mean", .unit = "kB", .align = Align::right},
@@ -75,7 +115,9 @@ std::string jobs_text(const std::vector<fabric::JobResult>& jobs, const TextTabl
                      {.title = "size", .align = Align::right},
                      {.title = "times", .align = Align::right},
                      {.title = "mean", .unit = "us", .align = Align::right},
+                     {.title = "p50", .unit = "us", .align = Align::right},
                      {.title = "p99", .unit = "us", .align = Align::right},
+                     {.title = "p99.9", .unit = "us", .align = Align::right},
                      {.title = "max", .unit = "us", .align = Align::right},
                      {.title = "busbw", .unit = "Gb/s", .align = Align::right}});
     for (const fabric::StepResult& step : job.steps) {
@@ -85,7 +127,8 @@ std::string jobs_text(const std::vector<fabric::JobResult>& jobs, const TextTabl
       table.add_row({step.name, step.what, fmt::format("{}", step.ranks),
                      step.bytes > 0 ? to_text(Bytes(static_cast<std::int64_t>(step.bytes))) : "-",
                      fmt::format("{}", step.count), time(&fabric::FctSummary::mean),
-                     time(&fabric::FctSummary::p99), time(&fabric::FctSummary::max),
+                     time(&fabric::FctSummary::p50), time(&fabric::FctSummary::p99),
+                     time(&fabric::FctSummary::p999), time(&fabric::FctSummary::max),
                      step.busbw_gbps ? fmt::format("{:.2f}", *step.busbw_gbps) : std::string("-")});
     }
     TextTable::Look indented = look;
@@ -103,40 +146,20 @@ std::string theory_text(const fabric::Theory& theory) {
   return out + " (fluid model)\n";
 }
 
-// What was lost, and where; nothing if nothing was.
-std::string losses_text(const fabric::RunResult& r) {
-  const std::pair<std::uint64_t, std::string_view> losses[] = {
-      {r.drops, "dropped in switches for lack of room"},     {r.watchdog_drops, "dropped by watchdogs"},
-      {r.link_drops, "dropped before a link that was down"}, {r.lost_frames, "lost on links"},
-      {r.receive_drops, "dropped in NICs for lack of room"}, {r.failed_requests, "requests failed"}};
-  std::string out;
-  for (const auto& [count, what] : losses) {
-    if (count > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", count, what);
-  }
-  return out.empty() ? out : "  lost        " + out + "\n";
-}
-
-std::string pauses_text(const fabric::RunResult& r, bool coloured) {
+std::string pauses_text(const fabric::RunResult& r) {
   std::string out;
   if (r.deadlock) {
     std::string circle;
-    for (const std::string& port : r.deadlock->cycle) circle += port + " -> ";
-    out += painted(fmt::format("  DEADLOCK    priority {}, seen at {:.1f} us: {}{}", r.deadlock->priority,
-                               r.deadlock->found_us, circle, r.deadlock->cycle.front()),
-                   Paint::severe, coloured) +
-           "\n";
+    for (const std::string& port : r.deadlock->cycle) circle += port + " waits for ";
+    out += "  in a circle: " + circle + r.deadlock->cycle.front() + "\n";
   }
-  if (r.storms > 0 || r.storms_prevented > 0)
-    out +=
-        fmt::format("  storms      {} seen by watchdogs of switches, {} ended by NICs that stopped to hold\n",
-                    r.storms, r.storms_prevented);
   if (r.pause_tree.empty()) return out;
-  out += "  who held whom, causes first:\n";
+  out += "\n  who held whom, causes first:\n";
   for (std::size_t i = 0; i < std::min(r.pause_tree.size(), kMostCauses); ++i) {
     const fabric::PauseCause& cause = r.pause_tree[i];
-    out += fmt::format("    {:>{}}{}: {}: held {} (priority {}, {} times, up to {:.1f} % of the time)\n", "",
-                       2 * cause.depth, cause.pauser, cause.because, cause.held, cause.priority, cause.xoffs,
-                       100 * cause.held_ratio);
+    out += fmt::format("    {:>{}}{} ({}) held {}: up to {:.1f} % of the time, {} times, priority {}\n", "",
+                       2 * cause.depth, cause.pauser, cause.because, cause.held, 100 * cause.held_ratio,
+                       cause.xoffs, cause.priority);
   }
   if (r.pause_tree.size() > kMostCauses)
     out += fmt::format("    {} more\n", r.pause_tree.size() - kMostCauses);
@@ -145,112 +168,76 @@ std::string pauses_text(const fabric::RunResult& r, bool coloured) {
 
 }  // namespace
 
-std::string run_text(const std::string& description, const fabric::RunResult& r,
-                     const fabric::Resources& resources, const TextTable::Look& look) {
-  std::string out = fmt::format("{}: {}\n", r.scenario, description);
-  out += fmt::format("  hosts {}, switches {}, seed {}; {:.3f} ms of virtual time{}\n", r.hosts, r.switches,
-                     r.seed, 1e3 * r.virtual_s,
-                     r.reached_limit ? " (its limit: not all traffic is finished)" : "");
+std::string run_text(const fabric::RunResult& r, const fabric::Resources& resources,
+                     const TextTable::Look& look) {
+  std::string out = fmt::format("{}: {}\n", r.scenario, r.description);
+  out += fmt::format("  hosts {}, switches {}, seed {}; {:.3f} ms of virtual time\n\n", r.hosts, r.switches,
+                     r.seed, 1e3 * r.virtual_s);
+  out += verdicts_text(r, look.coloured) + lesson_text(r.lesson, look.coloured) + "\n";
   if (r.flows.count > 0) out += flows_text(r.flows);
   out += jobs_text(r.jobs, look);
   out += fmt::format("  congestion  {} packets marked CE, {} CNPs sent, {} handled; {} pause frames\n",
                      r.ce_marked, r.cnps_sent, r.cnps_handled, r.pause_frames);
   if (r.theory) out += theory_text(*r.theory);
-  out += losses_text(r);
-  out += pauses_text(r, look.coloured) + "\n";
+  out += pauses_text(r) + "\n";
   out += ports_text(r.ports, look) + "\n";
-  for (const fabric::CheckerResult& c : r.checkers) {
-    if (!c.holds)
-      out += painted(fmt::format("  VIOLATED: {}: {}", c.name, c.found), Paint::severe, look.coloured) + "\n";
-  }
-  if (r.is_right()) out += fmt::format("  {} checks hold\n", r.checkers.size());
   out += fmt::format("  {} packet hops in {:.2f} s of processor time, {:.1f} MB; event log {}\n",
                      r.packet_hops, resources.cpu_seconds,
                      static_cast<double>(resources.peak_rss_bytes) / 1e6, r.event_log_sha256.substr(0, 16));
   return out;
 }
 
-namespace {
-
-// One figure over the seeds of a combination.
-struct Figure {
-  double mean = 0, least = 0, most = 0;
-};
-template <class Value>
-std::optional<Figure> figure(std::span<const fabric::Variation> runs, const Value& value) {
-  std::vector<double> values;
-  for (const fabric::Variation& run : runs) {
-    if (const std::optional<double> v = value(run.result)) values.push_back(*v);
-  }
-  if (values.empty()) return std::nullopt;
-  const auto [least, most] = std::ranges::minmax(values);
-  double sum = 0;
-  for (const double v : values) sum += v;
-  return Figure{sum / static_cast<double>(values.size()), least, most};
-}
-std::string figure_text(const std::optional<Figure>& f, int decimals) {
-  if (!f) return "-";
-  if (f->least == f->most) return fmt::format("{:.{}f}", f->mean, decimals);
-  return fmt::format("{:.{}f} ({:.{}f}..{:.{}f})", f->mean, decimals, f->least, decimals, f->most, decimals);
-}
-std::optional<double> fct(const fabric::RunResult& r, double fabric::FctSummary::*member) {
-  if (!r.flows.fct_us) return std::nullopt;
-  return *r.flows.fct_us.*member;
-}
-std::optional<double> longest_queue_kb(const fabric::RunResult& r) {
-  std::int64_t most = 0;
-  for (const fabric::PortResult& port : r.ports) most = std::max(most, port.queue_bytes.max);
-  return static_cast<double>(most) / 1e3;
-}
-std::optional<double> iteration(const fabric::RunResult& r) {
-  if (r.jobs.empty() || !r.jobs.front().iteration_us) return std::nullopt;
-  return r.jobs.front().iteration_us->mean;
+std::string metrics_text(const fabric::RunResult& result, std::span<const report::Metric> metrics) {
+  const auto values = report::measured(result, metrics);
+  std::string out;
+  for (std::size_t i = 0; i < metrics.size(); ++i)
+    out += fmt::format("{} {}\n", metrics[i].path, values[i] ? fmt::format("{}", *values[i]) : "-");
+  return out;
 }
 
-}  // namespace
-
-std::string sweep_text(std::span<const fabric::Variation> variations, const TextTable::Look& look) {
+std::string sweep_text(const report::Sweep& sweep, const TextTable::Look& look) {
+  const report::Shown shown = report::shown_of(sweep);
   std::vector<TextTable::Column> columns;
-  for (const TomlSetting& setting : variations.front().settings) columns.push_back({.title = setting.key});
-  for (const auto& [title, unit] : {std::pair("goodput", "Gb/s"),
-                                    {"FCT mean", "us"},
-                                    {"FCT p99", "us"},
-                                    {"steps", "us"},
-                                    {"CE", ""},
-                                    {"Xoff", ""},
-                                    {"drops", ""},
-                                    {"again", ""},
-                                    {"queue max", "kB"}})
-    columns.push_back({.title = title, .unit = unit, .align = Align::right});
-  TextTable table(std::move(columns));
-  for (std::size_t first = 0; first < variations.size();) {
-    std::size_t end = first + 1;
-    while (end < variations.size() && variations[end].settings == variations[first].settings) ++end;
-    const auto runs = variations.subspan(first, end - first);
-    std::vector<TextTable::Cell> row;
-    for (const TomlSetting& setting : runs.front().settings) row.emplace_back(setting.value);
-    using R = fabric::RunResult;
-    using Value = std::optional<double>;
-    row.emplace_back(figure_text(figure(runs, [](const R& r) { return Value(r.goodput_gbps); }), 2));
-    row.emplace_back(
-        figure_text(figure(runs, [](const R& r) { return fct(r, &fabric::FctSummary::mean); }), 1));
-    row.emplace_back(
-        figure_text(figure(runs, [](const R& r) { return fct(r, &fabric::FctSummary::p99); }), 1));
-    row.emplace_back(figure_text(figure(runs, iteration), 1));
-    const auto count = [&](std::uint64_t fabric::RunResult::*member) {
-      return figure_text(figure(runs, [&](const R& r) { return Value(static_cast<double>(r.*member)); }), 0);
-    };
-    row.emplace_back(count(&R::ce_marked));
-    row.emplace_back(count(&R::pause_frames));
-    row.emplace_back(count(&R::drops));
-    row.emplace_back(figure_text(
-        figure(runs, [](const R& r) { return Value(static_cast<double>(r.flows.retransmitted_frames)); }),
-        0));
-    row.emplace_back(figure_text(figure(runs, longest_queue_kb), 1));
-    table.add_row(std::move(row));
-    first = end;
+  for (const std::string& key : sweep.keys) columns.push_back({.title = key});
+  std::vector<report::Writing> written;
+  for (const std::size_t i : shown.metrics) {
+    written.push_back(report::writing_of(sweep, i));
+    columns.push_back(
+        {.title = sweep.metrics[i].title, .unit = plain(written.back().symbol()), .align = Align::right});
   }
-  return table.text(look);
+  // Only where there is something to say.
+  columns.push_back({.title = ""});
+  TextTable table(std::move(columns));
+  for (const report::Combination& c : sweep.combinations) {
+    std::vector<TextTable::Cell> row(c.values.begin(), c.values.end());
+    for (std::size_t m = 0; m < shown.metrics.size(); ++m) {
+      const auto spread = report::spread_of(c, shown.metrics[m]);
+      std::string figure = spread ? plain(written[m].text(spread->mean)) : "-";
+      const std::string range = spread ? plain(written[m].range(*spread, "..")) : std::string();
+      if (!range.empty()) figure += " (" + range + ")";
+      row.emplace_back(std::move(figure));
+    }
+    if (!report::is_sound(c)) {
+      row.emplace_back("WRONG", Paint::severe);
+    } else if (!report::is_finished(c)) {
+      row.emplace_back("unfinished", Paint::warning);
+    }
+    table.add_row(std::move(row));
+  }
+  std::string out = table.text(look);
+  if (!shown.never.empty()) out += "none in any run: " + shown.never + "\n";
+  if (!shown.unknown.empty()) out += "not in these results: " + shown.unknown + "\n";
+  for (const report::Winner& winner : report::winners_of(sweep)) {
+    const report::Combination& c = sweep.combinations[winner.combination];
+    std::string settings;
+    for (std::size_t i = 0; i < sweep.keys.size(); ++i)
+      settings += fmt::format("{}{} = {}", i == 0 ? "" : ", ", sweep.keys[i], c.values[i]);
+    out += fmt::format("best {}: {} with {}{}\n", sweep.metrics[winner.metric].title,
+                       plain(html::quantity_text(report::spread_of(c, winner.metric)->mean,
+                                                 sweep.metrics[winner.metric].unit)),
+                       settings, report::as_good_text(winner));
+  }
+  return out;
 }
 
 }  // namespace rocetune::cli

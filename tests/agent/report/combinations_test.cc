@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "tests/agent/report/sweep_fixtures.h"
 
 namespace rocetune::report {
@@ -9,75 +11,119 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-using testing::Pair;
+
+Sweep swept(const std::vector<fabric::Variation>& runs) { return sweep_of(runs, usual_metrics(runs)); }
+
+std::size_t place_of(const Sweep& sweep, std::string_view title) {
+  return static_cast<std::size_t>(std::ranges::find(sweep.metrics, title, &Metric::title) -
+                                  sweep.metrics.begin());
+}
+
+std::optional<std::size_t> best(const std::vector<fabric::Variation>& runs, std::string_view title) {
+  const Sweep sweep = swept(runs);
+  for (const Winner& winner : winners_of(sweep)) {
+    if (sweep.metrics[winner.metric].title == title) return winner.combination;
+  }
+  return std::nullopt;
+}
 
 TEST(Sweep, RunsThatDifferInTheSeedAreOne) {
-  const std::vector<Variation> runs{run_with({{"kmin", "25kB"}, {"hosts", "17"}}, 1, 90, 10),
-                                    run_with({{"kmin", "50kB"}, {"hosts", "17"}}, 1, 91, 10),
-                                    run_with({{"kmin", "25kB"}, {"hosts", "17"}}, 2, 92, 10)};
-  const Sweep sweep = sweep_of(runs);
+  const std::vector<fabric::Variation> runs{run_with({{"kmin", "25kB"}, {"hosts", "17"}}, 1, 90, 10),
+                                            run_with({{"kmin", "50kB"}, {"hosts", "17"}}, 1, 91, 10),
+                                            run_with({{"kmin", "25kB"}, {"hosts", "17"}}, 2, 92, 10)};
+  const Sweep sweep = swept(runs);
   EXPECT_THAT(sweep.keys, ElementsAre("kmin"));
-  EXPECT_THAT(sweep.fixed, ElementsAre(Pair("hosts", "17")));
+  EXPECT_THAT(sweep.fixed, ElementsAre(TomlSetting{"hosts", "17"}));
   ASSERT_EQ(sweep.combinations.size(), 2U);
   EXPECT_THAT(sweep.combinations[0].values, ElementsAre("25kB"));
-  const auto goodput = spread_of(sweep.combinations[0], goodput_metric());
+  const auto goodput = spread_of(sweep.combinations[0], place_of(sweep, "goodput"));
   ASSERT_TRUE(goodput);
-  EXPECT_DOUBLE_EQ(goodput->mean, 91e9);
-  EXPECT_DOUBLE_EQ(goodput->low, 90e9);
-  EXPECT_DOUBLE_EQ(goodput->high, 92e9);
+  EXPECT_DOUBLE_EQ(goodput->mean, 91);
+  EXPECT_DOUBLE_EQ(goodput->low, 90);
+  EXPECT_DOUBLE_EQ(goodput->high, 92);
   EXPECT_EQ(goodput->runs, 2U);
 }
 
 TEST(Sweep, AMissingSettingIsAValueOfItsOwn) {
-  const std::vector<Variation> runs{run_with({}, 1, 90, 10), run_with({{"kmin", "25kB"}}, 1, 91, 10)};
-  const Sweep sweep = sweep_of(runs);
+  const std::vector<fabric::Variation> runs{run_with({}, 1, 90, 10), run_with({{"kmin", "25kB"}}, 1, 91, 10)};
+  const Sweep sweep = swept(runs);
   ASSERT_EQ(sweep.combinations.size(), 2U);
   EXPECT_THAT(sweep.combinations[0].values, ElementsAre("–"));
 }
 
-TEST(Sweep, OfNothingIsEmpty) { EXPECT_THAT(sweep_of({}).combinations, IsEmpty()); }
-
 TEST(Spread, OfWhatNoRunSaysIsNone) {
-  std::vector<Variation> runs{run_with({}, 1, 90, 10)};
+  std::vector<fabric::Variation> runs{run_with({}, 1, 90, 10)};
   runs[0].result.flows.fct_us.reset();
-  EXPECT_FALSE(spread_of(sweep_of(runs).combinations[0], p99_metric()));
+  const Sweep sweep = swept(runs);
+  EXPECT_FALSE(spread_of(sweep.combinations[0], place_of(sweep, "completion p99")));
 }
 
-TEST(Best, IsByMeanGoodputAndByMeanP99) {
-  const std::vector<Variation> runs{run_with({{"a", "1"}}, 1, 90, 10), run_with({{"a", "2"}}, 1, 95, 30),
-                                    run_with({{"a", "3"}}, 1, 92, 20)};
-  const Best best = best_of(sweep_of(runs));
-  EXPECT_EQ(best.goodput, 1U);
-  EXPECT_EQ(best.p99, 0U);
+TEST(Winners, AreByTheMeansOfMetricsWithAnAim) {
+  const std::vector<fabric::Variation> runs{run_with({{"a", "1"}}, 1, 90, 10),
+                                            run_with({{"a", "2"}}, 1, 95, 30),
+                                            run_with({{"a", "3"}}, 1, 92, 20)};
+  EXPECT_EQ(best(runs, "goodput"), 1U);
+  EXPECT_EQ(best(runs, "completion p99"), 0U);
+  EXPECT_EQ(best(runs, "completion p50"), std::nullopt);  // it has no aim
 }
 
-TEST(Best, AWrongRunDoesNotCompete) {
-  std::vector<Variation> runs{run_with({{"a", "1"}}, 1, 90, 30), run_with({{"a", "2"}}, 1, 95, 10),
-                              run_with({{"a", "3"}}, 1, 92, 20)};
+TEST(Winners, OfJobsAreByBusbwAndTime) {
+  const std::vector<fabric::Variation> runs{job_with({{"a", "ring"}}, 900, 80),
+                                            job_with({{"a", "tree"}}, 800, 70)};
+  EXPECT_EQ(best(runs, "gradients busbw"), 0U);
+  EXPECT_EQ(best(runs, "all steps once"), 1U);
+}
+
+TEST(Winners, AWrongRunDoesNotCompete) {
+  std::vector<fabric::Variation> runs{run_with({{"a", "1"}}, 1, 90, 30), run_with({{"a", "2"}}, 1, 95, 10),
+                                      run_with({{"a", "3"}}, 1, 92, 20)};
   runs[1].result.checkers[0].holds = false;
-  Best best = best_of(sweep_of(runs));
-  EXPECT_EQ(best.goodput, 2U);
-  EXPECT_EQ(best.p99, 2U);
+  EXPECT_EQ(best(runs, "goodput"), 2U);
+  EXPECT_EQ(best(runs, "completion p99"), 2U);
   runs[2].result.deadlock.emplace();
-  best = best_of(sweep_of(runs));
-  EXPECT_EQ(best.goodput, std::nullopt);
+  EXPECT_EQ(best(runs, "goodput"), std::nullopt);
 }
 
-// Where the slow flows are still under way, those that ended look fast.
-TEST(Best, UnfinishedFlowsAreNoFastOnes) {
-  std::vector<Variation> runs{run_with({{"a", "1"}}, 1, 90, 30), run_with({{"a", "2"}}, 1, 95, 10),
-                              run_with({{"a", "3"}}, 1, 92, 20)};
+// Where slow flows are still under way, those that ended look fast.
+TEST(Winners, UnfinishedTrafficIsNotFast) {
+  std::vector<fabric::Variation> runs{run_with({{"a", "1"}}, 1, 90, 30), run_with({{"a", "2"}}, 1, 95, 10),
+                                      run_with({{"a", "3"}}, 1, 92, 20)};
   runs[1].result.flows.count = 5;
-  const Best best = best_of(sweep_of(runs));
-  EXPECT_EQ(best.goodput, 1U);
-  EXPECT_EQ(best.p99, 2U);
+  EXPECT_EQ(best(runs, "goodput"), 1U);
+  EXPECT_EQ(best(runs, "completion p99"), 2U);
+  runs = {job_with({{"a", "ring"}}, 900, 80), job_with({{"a", "tree"}}, 800, 90),
+          job_with({{"a", "none"}}, 850, 70)};
+  runs[1].result.jobs[0].finished = 3;
+  EXPECT_EQ(best(runs, "gradients busbw"), 0U);
+  EXPECT_EQ(best(runs, "all steps once"), 2U);
 }
 
-TEST(Best, IsNoneAmongEquals) {
-  const std::vector<Variation> runs{run_with({{"a", "1"}}, 1, 90, 10), run_with({{"a", "2"}}, 1, 90, 10)};
-  const Best best = best_of(sweep_of(runs));
-  EXPECT_EQ(best.goodput, std::nullopt);
-  EXPECT_EQ(best.p99, std::nullopt);
+TEST(Winners, SayHowManyAreAsGood) {
+  const std::vector<fabric::Variation> runs{run_with({{"a", "1"}}, 1, 90, 10),
+                                            run_with({{"a", "2"}}, 1, 89.5, 10),
+                                            run_with({{"a", "3"}}, 1, 80, 10)};
+  const auto winners = winners_of(swept(runs));
+  ASSERT_EQ(winners.size(), 1U);
+  EXPECT_EQ(winners[0].as_good, 1U);
+  EXPECT_EQ(as_good_text(winners[0]), "; another is within 1 %");
+  EXPECT_EQ(as_good_text({.as_good = 2}), "; 2 others are within 1 %");
+  EXPECT_EQ(as_good_text({}), "");
+}
+
+TEST(Winners, AreNoneAmongEquals) {
+  const std::vector<fabric::Variation> runs{run_with({{"a", "1"}}, 1, 90, 10),
+                                            run_with({{"a", "2"}}, 1, 90, 10)};
+  EXPECT_THAT(winners_of(swept(runs)), IsEmpty());
+}
+
+TEST(Shown, IsWhatEverHappenedOrWasAskedFor) {
+  const std::vector<fabric::Variation> runs{run_with({{"a", "1"}}, 1, 90, 10)};
+  const Shown usual = shown_of(swept(runs));
+  EXPECT_EQ(usual.metrics.size(), 4U);
+  EXPECT_EQ(usual.never, "pause frames, CE marked, lost, sent again");
+  EXPECT_EQ(usual.unknown, "longest queue");
+  const Shown asked = shown_of(sweep_of(runs, {metric_asked_for("pause.frames", "--metric").value()}));
+  EXPECT_THAT(asked.metrics, ElementsAre(0));
 }
 
 Placement placed(const std::vector<std::string>& values) { return placement_of(values); }

@@ -43,7 +43,7 @@ TEST(PauseTree, PrioritiesAreAColumnOnlyIfTheyDiffer) {
   EXPECT_THAT(pause_tree_section(causes, 9), HasSubstr("All on priority 3."));
   causes[1].priority = 4;
   const std::string section = pause_tree_section(causes, 9);
-  EXPECT_THAT(section, HasSubstr("<th>priority</th>"));
+  EXPECT_THAT(section, HasSubstr("<th scope='col'>priority</th>"));
   EXPECT_THAT(section, HasSubstr("<td>4\u202f021</td><td>4</td></tr>"));
   EXPECT_THAT(section, Not(HasSubstr("All on")));
 }
@@ -63,6 +63,13 @@ TEST(PauseTree, ALongOneUnfolds) {
 TEST(PauseTree, WithoutCausesTellsNoneFromUnknown) {
   EXPECT_THAT(pause_tree_section({}, 0), HasSubstr("no pause frame was sent"));
   EXPECT_THAT(pause_tree_section({}, 1), HasSubstr("does not say by whom"));
+}
+
+TEST(PauseTree, InACircleNothingIsTheRoot) {
+  const std::vector<fabric::PauseCause> causes{{0, "switch 0", "switch 1 port 2", "it is held", 3, 2, 0.9}};
+  EXPECT_THAT(pause_tree_section(causes, 2), HasSubstr("root cause"));
+  EXPECT_THAT(pause_tree_section(causes, 2, true), testing::Not(HasSubstr("root cause")));
+  EXPECT_THAT(pause_tree_section(causes, 2, true), HasSubstr("In a circle there is no first cause"));
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ std::string error_of(const std::string& text) {
 }
 
 TEST(Profile, EveryBuiltInProfileLoads) {
-  const auto names = profile_names(ConfigFiles());
+  const auto names = ConfigFiles().names({.folder = "profiles", .extension = ".toml"}).value();
   EXPECT_EQ(names,
             (std::vector<std::string>{"lossy", "pcp-tagged-l2", "roce-dscp26-prio3", "sonic-dscp3-4"}));
   for (const std::string& name : names) {

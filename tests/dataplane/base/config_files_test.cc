@@ -85,5 +85,35 @@ TEST(ConfigFiles, AFileNamedByAnotherIsLookedForBesideIt) {
   EXPECT_EQ(own->name, directory.path() + "/flows.csv");
 }
 
+constexpr NamedFiles scenarios() { return {.folder = "scenarios", .extension = ".toml"}; }
+
+TEST(NamedFiles, AreThoseOfTheFolderAndOfFoldersWithin) {
+  NamedFiles files = scenarios();
+  files.within = {"reference"};
+  const auto names = ConfigFiles().names(files).value();
+  EXPECT_NE(std::ranges::find(names, "incast-pfc"), names.end());
+  EXPECT_NE(std::ranges::find(names, "reference/incast2"), names.end());
+  EXPECT_EQ(ConfigFiles().named(files, "reference/incast2", "SCENARIO")->path,
+            "scenarios/reference/incast2.toml");
+}
+
+TEST(NamedFiles, APathIsRead) {
+  const Directory directory;
+  directory.write("own.toml", "name = 1");
+  const auto file = ConfigFiles().named(scenarios(), directory.path() + "/own.toml", "SCENARIO").value();
+  EXPECT_EQ(file.text, "name = 1");
+  EXPECT_EQ(file.name, directory.path() + "/own.toml");
+  const auto large = ConfigFiles().named(scenarios(), directory.path() + "/own.toml", "SCENARIO", Bytes(4));
+  EXPECT_EQ(large.error().kind(), ErrorKind::bad_input);
+  EXPECT_EQ(ConfigFiles().named(scenarios(), "no/such", "SCENARIO").error().kind(), ErrorKind::bad_input);
+}
+
+TEST(NamedFiles, AnUnknownNameSaysTheKnownOnes) {
+  const auto error = ConfigFiles().named(scenarios(), "incast-pfk", "SCENARIO").error();
+  EXPECT_EQ(error.kind(), ErrorKind::bad_input);
+  EXPECT_EQ(error.text().find("SCENARIO: found incast-pfk, allowed: "), 0u);
+  EXPECT_NE(error.text().find("or the path of a file; did you mean incast-pfc?"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace rocetune

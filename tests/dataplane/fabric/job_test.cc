@@ -170,6 +170,14 @@ TEST(Jobs, ARingTakesTheTimeOfItsBytesOnTheWire) {
   EXPECT_GT(step.time_us->min, wire_us);
   EXPECT_LT(step.time_us->max, 1.06 * wire_us);
   EXPECT_NEAR(*step.busbw_gbps, 8.0 * (8 << 20) / step.time_us->mean / 1e3 * 1.75, 0.01);
+  // Each repetition begins where the one before it ended, computing first.
+  const JobResult& job = r.jobs[0];
+  ASSERT_EQ(step.when.size(), job.steps[0].when.size());
+  EXPECT_EQ(job.steps[0].when[0].start_us, 0);
+  for (std::size_t i = 0; i < step.when.size(); ++i) {
+    EXPECT_GE(job.steps[0].when[i].end_us - job.steps[0].when[i].start_us, 100 - 0.001) << i;
+    EXPECT_GE(step.when[i].end_us - step.when[i].start_us, step.time_us->min) << i;
+  }
 }
 
 TEST(Jobs, GroupsDoNotWaitForEachOther) {

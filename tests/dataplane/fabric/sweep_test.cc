@@ -88,8 +88,60 @@ TEST(Series, AddsUpToTheWhole) {
   ASSERT_FALSE(s.ports.empty());
   EXPECT_EQ(s.ports[0].name, "switch 0 port 4");
   EXPECT_EQ(s.ports[0].queue_bytes.size(), s.goodput_gbps.size());
+  // All that a flow, or the link of the receiver, carried; the link with headers and acknowledgements' way.
+  ASSERT_EQ(s.flows.size(), 4u);
+  EXPECT_EQ(s.flows_left_out, 0u);
+  double of_flows = 0;
+  for (const FlowSeries& flow : s.flows) {
+    for (const double gbps : flow.goodput_gbps) of_flows += gbps * 1e9 / 8 * s.step_us / 1e6;
+  }
+  EXPECT_NEAR(of_flows, bytes, 1);
+  EXPECT_EQ(s.links[0].name, "switch 0 port 4");
+  EXPECT_EQ(s.links[0].rate_gbps, 100);
+  double of_link = 0;
+  for (const double gbps : s.links[0].throughput_gbps) of_link += gbps * 1e9 / 8 * s.step_us / 1e6;
+  EXPECT_GT(of_link, bytes);
+  EXPECT_LT(of_link, bytes * 1.15);
   // Looking changes nothing.
   EXPECT_EQ(r.event_log_sha256, result_of(kIncast).event_log_sha256);
+}
+
+TEST(Series, IsOfTheLargestFlowsAndSaysHowManyAreLeftOut) {
+  const std::string text = R"(
+name = "many"
+[topology]
+shape = "star"
+hosts = 24
+[[flows]]
+pattern = "permutation"
+shift = 1
+bytes = "100kB"
+[[flows]]
+pattern = "pair"
+from = 3
+to = 5
+bytes = "300kB"
+start = "5us"
+)";
+  const RunResult r = result_of(text, {}, {.samples = 20});
+  const TimeSeries& s = r.series.value();
+  ASSERT_EQ(s.flows.size(), 16u);
+  EXPECT_EQ(s.flows_left_out, 9u);
+  EXPECT_EQ(s.flows.back().name, "host 3 to host 5");  // the last to start
+  EXPECT_EQ(s.links.size() + s.links_left_out, 48u);
+  EXPECT_EQ(r.flows.slowest.size(), 16u);
+  EXPECT_EQ(r.flows.slowest[0].name, "host 3 to host 5");
+  EXPECT_EQ(r.flows.slowest[0].bytes, 300'000u);
+  EXPECT_DOUBLE_EQ(r.flows.slowest[0].fct_us.value(), r.flows.fct_us->max);
+}
+
+TEST(Flows, UnfinishedOnesAreTheSlowest) {
+  const RunResult r = result_of(kIncast, {{"limit", "100us"}});
+  ASSERT_EQ(r.flows.slowest.size(), 4u);
+  EXPECT_FALSE(r.flows.slowest[0].fct_us);
+  // What arrived counts before the message is acknowledged.
+  EXPECT_GT(r.flows.slowest[0].goodput_gbps, 10);
+  EXPECT_LT(r.flows.slowest[0].goodput_gbps, 40);
 }
 
 // Five switches in a ring: all packets go two on, each queue of the ring waits for the next one.

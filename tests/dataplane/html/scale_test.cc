@@ -22,6 +22,16 @@ TEST(ScaleAround, HasRoundEndsAndTheUnitAtTheLast) {
   EXPECT_DOUBLE_EQ(scale.ticks[1].share, 0.25);
 }
 
+TEST(ScaleOfDecades, HasAMarkAtEachPowerOfTen) {
+  const Scale scale = scale_of_decades(75, 26'000, kMicroseconds);
+  EXPECT_THAT(texts(scale),
+              ElementsAre("10\u00a0µs", "100\u00a0µs", "1\u00a0ms", "10\u00a0ms", "100\u00a0ms"));
+  EXPECT_DOUBLE_EQ(scale.share(1000), 0.5);
+  EXPECT_EQ(scale.share(0), 0);
+  EXPECT_EQ(scale.share(1e9), 1);
+  EXPECT_EQ(scale_of_decades(100, 100, kCount).ticks.size(), 2U);
+}
+
 TEST(ScaleAround, NeedNotBeginAtZero) {
   const Scale scale = scale_around(88.3e9, 93.6e9, kBitRate, 4);
   EXPECT_THAT(texts(scale), ElementsAre("88", "90", "92", "94\u00a0Gb/s"));

@@ -14,12 +14,13 @@ TEST(Table, SaysUnitsAndAlignsByColumn) {
   table.add_row({Table::Cell("–").in_class("faint"), Table::Cell::markup("<b>1</b>")});
   const std::string text = table.text();
   EXPECT_EQ(markup_problem(text), "");
-  EXPECT_EQ(text,
-            "<div class='wide'><table>\n<thead><tr><th class='l'>port</th>"
-            "<th title='it&#39;s &lt;max&gt;'>queue<br/><small>kB</small></th></tr></thead>\n<tbody>\n"
-            "<tr class='best'><td class='l'>a&lt;b</td><td class='warn' style='--s:50.0%'>12</td></tr>\n"
-            "<tr><td class='l faint'>–</td><td><b>1</b></td></tr>\n"
-            "</tbody></table></div>\n");
+  EXPECT_EQ(
+      text,
+      "<div class='wide'><table>\n<thead><tr><th scope='col' class='l'>port</th>"
+      "<th scope='col' title='it&#39;s &lt;max&gt;'>queue<br/><small>kB</small></th></tr></thead>\n<tbody>\n"
+      "<tr class='best'><td class='l'>a&lt;b</td><td class='warn' style='--s:50.0%'>12</td></tr>\n"
+      "<tr><td class='l faint'>–</td><td><b>1</b></td></tr>\n"
+      "</tbody></table></div>\n");
 }
 
 TEST(Table, ABarIsAtMostTheCell) {
