@@ -28,6 +28,8 @@ std::string_view name_of(Verdict verdict) {
       return "refused";
     case Verdict::nothing_to_do:
       return "nothing_to_do";
+    case Verdict::adopted:
+      return "adopted";
   }
   return "?";
 }
@@ -88,6 +90,11 @@ std::string result_text(const Result& result, const tune::Moment& now) {
       break;
     case Verdict::refused:
       out = "Refused, nothing was changed:\n";
+      break;
+    case Verdict::adopted:
+      out = fmt::format(
+          "Transaction {}: nothing was written; what the host shows is now its confirmed state.\n",
+          result.id);
       break;
     case Verdict::nothing_to_do:
       out = result.reason.empty() ? "Nothing to do.\n" : fmt::format("Nothing to do: {}.\n", result.reason);
