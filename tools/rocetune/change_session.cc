@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "agent/tune/boot_unit.h"
+#include "agent/tune/compaction.h"
 #include "agent/tune/deadman.h"
 #include "agent/tune/history.h"
 #include "agent/tune/history_index.h"
@@ -147,6 +148,9 @@ Expected<std::unique_ptr<ChangeSession>> ChangeSession::open(const ChangeOptions
   if (auto status = state.make(); !status) return tl::unexpected(status.error());
   auto lock = state.lock();
   if (!lock) return tl::unexpected(lock.error());
+  // A journal that could not be shortened does no harm: damage is told by opening it.
+  const auto aside = tune::shorten_journal(state);
+  if (aside && *aside) fmt::print(stderr, "the journal is shorter now; the whole one: {}\n", **aside);
   auto journal = state.open_journal();
   if (!journal) return tl::unexpected(journal.error());
   return std::unique_ptr<ChangeSession>(new ChangeSession(options, std::move(*tables), std::move(state),
