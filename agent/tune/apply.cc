@@ -92,11 +92,11 @@ Expected<Result> Transactions::apply(const Plan& wanted, const ApplyRequest& req
   if (wanted.is_empty() && staleness(wanted, *host).empty()) {
     return Result{Verdict::nothing_to_do, 0, "the plan changes nothing", {}, 0, {}};
   }
-  Plan plan = with_known_effects(wanted, *host, limits_.nics);
-  if (!plan.is_empty()) plan.kept.clear();  // not this transaction's to confirm
+  const Plan plan = with_known_effects(wanted, *host, limits_.nics);
   Begin begin{plan,           baseline_of(*host, plan.touched_ports(*host)),
               request.caller, std::vector<std::string>(request.consents.begin(), request.consents.end()),
               std::nullopt,   request.soak.count() / 1000};
+  begin.plan.kept.clear();  // not this transaction's to confirm
   if (request.confirm_within) begin.confirm_within_ns = request.confirm_within->count() / 1000;
   const std::int64_t id = book->next_id();
   if (auto objected = objections(plan, request, *host, before); !objected.empty()) {

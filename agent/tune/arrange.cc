@@ -155,6 +155,7 @@ std::vector<Step> arrange(std::vector<Change> changes, const host::Host& host, c
     }
     std::erase_if(changes,
                   [&](const Change& change) { return change.knob.port == name || change.knob.port.empty(); });
+    if (mine.empty()) continue;  // its kind of NIC need not be known
     const bool buffers_last = only_removes_pfc(mine);
     std::stable_sort(mine.begin(), mine.end(), [&](const Change& a, const Change& b) {
       return std::pair(stage_of(a, buffers_last), a.knob) < std::pair(stage_of(b, buffers_last), b.knob);

@@ -11,7 +11,7 @@ namespace {
 
 std::string what_text(const Plan& plan) {
   if (plan.is_empty() && !plan.kept.empty()) {
-    return fmt::format("{}: {} setting{} kept as found", plan.profile, plan.kept.size(),
+    return fmt::format("{}: {} setting{} to keep as found", plan.profile, plan.kept.size(),
                        plan.kept.size() == 1 ? "" : "s");
   }
   std::size_t changes = 0;

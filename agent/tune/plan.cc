@@ -73,6 +73,7 @@ std::vector<std::string> Plan::touched_ports(const Host& target) const {
 std::vector<std::string> Plan::bound_ports(const Host& target) const {
   std::vector<std::string> out = touched_ports(target);
   for (const std::string& port : ports) add_unique(out, port);
+  for (const Kept& keep : kept) add_unique(out, keep.knob.port);  // a bond's MTU
   return out;
 }
 

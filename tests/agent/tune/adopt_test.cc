@@ -41,7 +41,12 @@ TEST_F(Adopt, WhatIsKeptIsBroughtBackAtBoot) {
   consents.consents.insert("unresolved-rollback");
   const auto applied = later.apply(boot, consents);
   ASSERT_EQ(applied->verdict, Verdict::committed) << applied->details.front();
-  for (const Step& step : plan().steps) ADD_FAILURE() << host::to_text(step.changes.front().knob);
+  // A repair of what firmware starts with was nobody's to keep.
+  for (const Step& step : plan().steps) {
+    for (const Change& change : step.changes) {
+      EXPECT_EQ(change.knob.kind, host::KnobKind::cc_param) << host::to_text(change.knob);
+    }
+  }
 }
 
 TEST_F(Adopt, ASecondTimeThereIsNothingToDo) {
@@ -107,6 +112,33 @@ TEST_F(Adopt, KilledBetweenItsRecordsItIsAsIfNeverBegun) {
     EXPECT_EQ(confirmed, !book.entries().empty() && book.entries().back().outcome == Outcome::committed);
   }
   FAIL() << "more points than expected";
+}
+
+TEST_F(Adopt, WhatIsAsWantedIsKeptByName) {
+  const Plan wanted = plan();
+  const auto keeps = [&](host::KnobKind kind) {
+    return std::any_of(wanted.kept.begin(), wanted.kept.end(), [&](const Kept& kept) {
+      return kept.knob == host::Knob{"eth1", kind, ""};
+    });
+  };
+  for (const host::KnobKind kind :
+       {host::KnobKind::dcbx_mode, host::KnobKind::pfc, host::KnobKind::ets, host::KnobKind::app_table,
+        host::KnobKind::mtu, host::KnobKind::cm_default_tos}) {
+    EXPECT_TRUE(keeps(kind)) << enum_name(kind);
+  }
+  const auto read = plan_from_json(to_json_text(wanted), "plan.json");
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_EQ(*read, wanted);
+}
+
+TEST_F(Adopt, AnEmptyPlanIsBoundToThePortsItWasMadeFor) {
+  Plan empty = plan();
+  ASSERT_TRUE(empty.is_empty());
+  EXPECT_TRUE(staleness(empty, host()).empty());
+  kernel.host.ports[1].mtu = Bytes(1500);
+  EXPECT_EQ(staleness(empty, host()), std::vector<std::string>{"eth1.mtu: planned on 9000, now 1500"});
+  empty.host = "elsewhere";
+  EXPECT_NE(staleness(empty, host()).front().find("the plan was made for host elsewhere"), std::string::npos);
 }
 
 TEST_F(Adopt, AnEmptyPlanOfAnotherHostIsRefused) {

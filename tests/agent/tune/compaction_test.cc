@@ -10,6 +10,7 @@
 #include "dataplane/base/durable.h"
 #include "dataplane/base/file.h"
 #include "tests/agent/tune/bench.h"
+#include "tests/places.h"
 
 namespace rocetune::tune {
 namespace {
@@ -152,6 +153,20 @@ TEST_F(Compaction, ADamagedJournalAndALinkAreNotTouched) {
   std::filesystem::rename(state.journal_path(), elsewhere);
   std::filesystem::create_symlink(elsewhere, state.journal_path());
   EXPECT_FALSE(shorten_journal(state, Bytes(1000))->has_value());
+}
+
+// Records without what this version has added to steps and plans.
+TEST_F(Compaction, AJournalOfAnEarlierVersionReads) {
+  const auto bytes = read_file(source_root() + "/tests/fuzz/corpus/journal/every_end.txt");
+  ASSERT_TRUE(bytes);
+  ASSERT_EQ(bytes->find("\"effect\""), std::string::npos);
+  const auto parsed = parse_journal(*bytes, "journal");
+  ASSERT_TRUE(parsed) << parsed.error().text();
+  const Ledger ledger = ledger_of(parsed->records);
+  EXPECT_EQ(ledger.entries().size(), 5u);
+  EXPECT_FALSE(confirmed_state(ledger).is_empty());
+  const Ledger again = ledger_of(parse_journal(journal_text(parsed->records), "journal")->records);
+  EXPECT_EQ(confirmed_state(again), confirmed_state(ledger));
 }
 
 // The read limit can therefore not strike inside a transaction.

@@ -210,6 +210,10 @@ TEST_F(BondedGuardrails, TheMtuOfABondIsNoDcb) {
 TEST_F(Guardrails, AnInterfaceThatIsClosedLosesAddressesAndRoutes) {
   host.ports[0].nic = "irdma";
   keep_only(host::KnobKind::ets);
+  for (Step& step : plan.steps) {  // mlx5's, for the PFC that went
+    step.interrupts_link = false;
+    step.effect = host::WriteEffect::none;
+  }
   plan = with_known_effects(plan, host, limits().nics);
   EXPECT_EQ(plan.steps.front().effect, host::WriteEffect::closes_interface);
   EXPECT_TRUE(check().empty()) << to_text(check().front());

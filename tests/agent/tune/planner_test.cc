@@ -98,39 +98,6 @@ TEST_F(Planner, AHostAsWantedNeedsNothing) {
   EXPECT_TRUE(make(profile()).is_empty());
 }
 
-TEST_F(Planner, WhatIsAsWantedIsKeptByName) {
-  EXPECT_TRUE(make(profile()).kept.empty() || find(make(profile()), "eth0", KnobKind::pfc) != nullptr);
-  FakeDisk disk;
-  Process process(kernel, disk);
-  ASSERT_EQ(process.apply(make(profile()), request())->verdict, Verdict::committed);
-  const Plan plan = make(profile());
-  const auto keeps = [&](KnobKind kind) {
-    return std::any_of(plan.kept.begin(), plan.kept.end(), [&](const Kept& kept) {
-      return kept.knob == host::Knob{"eth1", kind, ""};
-    });
-  };
-  for (const KnobKind kind : {KnobKind::dcbx_mode, KnobKind::pfc, KnobKind::ets, KnobKind::app_table,
-                              KnobKind::mtu, KnobKind::cm_default_tos}) {
-    EXPECT_TRUE(keeps(kind)) << enum_name(kind);
-  }
-  const auto read = plan_from_json(to_json_text(plan), "plan.json");
-  ASSERT_TRUE(read) << read.error().text();
-  EXPECT_EQ(*read, plan);
-}
-
-TEST_F(Planner, AnEmptyPlanIsBoundToThePortsItWasMadeFor) {
-  FakeDisk disk;
-  Process process(kernel, disk);
-  ASSERT_EQ(process.apply(make(profile()), request())->verdict, Verdict::committed);
-  Plan plan = make(profile());
-  ASSERT_TRUE(plan.is_empty());
-  EXPECT_TRUE(staleness(plan, host()).empty());
-  kernel.host.ports[1].mtu = Bytes(1500);
-  EXPECT_EQ(staleness(plan, host()), std::vector<std::string>{"eth1.mtu: planned on 9000, now 1500"});
-  plan.host = "elsewhere";
-  EXPECT_NE(staleness(plan, host()).front().find("the plan was made for host elsewhere"), std::string::npos);
-}
-
 TEST_F(Planner, OnlyTheClassesOwnDscpLeadsToItsPriority) {
   kernel.host.ports[0].dcb.app =
       std::vector<host::AppEntry>{{host::AppSelector::ethertype, 0x8915, Priority(3)},
@@ -320,6 +287,7 @@ TEST_F(Planner, TablesThatTheDriverOverwritesWaitForASecondPlan) {
   kernel = FakeKernel(1);
   host::Port& port = kernel.host.ports[0];
   port.nic = "irdma";
+  port.dcb.app = std::vector<host::AppEntry>{};
   const Plan first = make(profile());
   EXPECT_NE(find(first, "eth0", KnobKind::app_table), nullptr);
   EXPECT_NE(find(first, "eth0", KnobKind::pfc), nullptr);
