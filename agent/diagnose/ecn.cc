@@ -210,7 +210,9 @@ std::span<const Rule> ecn_rules() {
            "Every cc_params value is in its range, and the algorithm that they steer is the one that runs.",
        .why = "The kernel checks no range, and on ConnectX-7 and later a programmable algorithm may run that "
               "these files do not steer.",
-       .needs = "debugfs cc_params; which algorithm is live.",
+       .needs = "debugfs cc_params; which algorithm is live. Where the NIC may run one of its own, only its "
+                "firmware knows: the reason says whether this kernel has fwctl to ask it by, which is not "
+                "done here.",
        .decided = "Finding for each value outside its range; info instead if a programmable algorithm runs. "
                   "Not checked if all that can be read is legal and something cannot be read.",
        .fix = "Write the default; leave cc_params alone where they steer nothing.",

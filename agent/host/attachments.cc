@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "agent/host/network_storage.h"
+#include "agent/host/storage_service.h"
 #include "agent/host/words.h"
 
 namespace rocetune::host {
@@ -122,7 +123,11 @@ std::vector<TcpConnection> parse_tcp_table(std::string_view text) {
 
 std::optional<int> route_to(const std::vector<RouteEntry>& routes, const std::string& address) {
   const auto target = parse_address_text(address);
-  if (!target) return std::nullopt;
+  // fe80::/10 is on every link: no route tells which one is meant.
+  if (!target ||
+      (target->family == AF_INET6 && target->bytes[0] == 0xfe && (target->bytes[1] & 0xc0) == 0x80)) {
+    return std::nullopt;
+  }
   const RouteEntry* best = nullptr;
   int best_bits = -1;
   for (const RouteEntry& route : routes) {
@@ -148,7 +153,26 @@ bool is_this_host(const std::string& address) {
   return address == "localhost" || address == "::1" || address.starts_with("127.");
 }
 
-void add_sessions(const HostFiles& files, const std::vector<RouteEntry>& routes, AttachmentSurvey& out) {
+// The link that has this address of our own.
+std::optional<int> link_with(const KernelAnswers& kernel, const std::string& address) {
+  if (!kernel.addresses) return std::nullopt;
+  const auto found =
+      std::find_if(kernel.addresses->begin(), kernel.addresses->end(), [&](const AddressEntry& entry) {
+        return std::string_view(entry.address).substr(0, entry.address.find('/')) == address;
+      });
+  return found == kernel.addresses->end() ? std::nullopt : std::optional(found->index);
+}
+
+// Where a connection's packets leave and where they come in: with routes by source (tables of their own per
+// NIC, usual on RoCE hosts) these differ from what the main table says of its peer.
+std::set<int> links_of(const KernelAnswers& kernel, const TcpConnection& connection) {
+  std::set<int> out;
+  if (const auto link = route_to(*kernel.routes, connection.remote_address)) out.insert(*link);
+  if (const auto link = link_with(kernel, connection.local_address)) out.insert(*link);
+  return out;
+}
+
+void add_sessions(const HostFiles& files, const KernelAnswers& kernel, AttachmentSurvey& out) {
   std::vector<TcpConnection> connections;
   for (const char* const table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
     const auto text = files.text(table);
@@ -165,18 +189,39 @@ void add_sessions(const HostFiles& files, const std::vector<RouteEntry>& routes,
     if (!connection.is_established || !ports.contains(connection.local_port)) continue;
     const std::string& peer = connection.remote_address;
     if (is_this_host(peer)) continue;
-    if (const auto link = route_to(routes, peer)) {
-      out.by_link[*link].ssh_peers.push_back(peer);
-    } else {
+    const std::set<int> links = links_of(kernel, connection);
+    for (const int link : links) out.by_link[link].ssh_peers.push_back(peer);
+    if (links.empty()) {
       out.anywhere.unknown_sessions.push_back(fmt::format("ssh from {}: no route to it is known", peer));
     }
   }
 }
 
-void add_storage(const HostFiles& files, const std::vector<RouteEntry>& routes, AttachmentSurvey& out) {
+void add_services(const ServiceSurvey& survey, const KernelAnswers& kernel, AttachmentSurvey& out) {
+  auto& unknown = out.anywhere.unknown_storage;
+  unknown.insert(unknown.end(), survey.unread.begin(), survey.unread.end());
+  for (const StorageService& service : survey.services) {
+    if (const auto link = link_with(kernel, service.address)) {
+      out.by_link[*link].storage_mounts.push_back(service.name);
+    } else if (!is_this_host(service.address)) {
+      unknown.push_back(fmt::format("{}: which port it goes over is not known", service.name));
+    }
+  }
+}
+
+void add_storage(const HostFiles& files, const std::vector<RouteEntry>& routes, bool lnet_is_known,
+                 AttachmentSurvey& out) {
   const StorageSurvey survey = read_network_storage(files);
   out.anywhere.unknown_storage = survey.unread;
   for (const NetworkStorage& storage : survey.storage) {
+    if (storage.type == kLustreTarget) {
+      // It is served over LNet's interfaces, which are judged by themselves.
+      if (!lnet_is_known) {
+        out.anywhere.unknown_storage.push_back(
+            fmt::format("{}: over which ports this Lustre target is served is not known", storage.where));
+      }
+      continue;
+    }
     const bool is_mount = storage.where.starts_with('/');
     const std::string name = is_mount ? storage.where : fmt::format("{} ({})", storage.where, storage.type);
     if (storage.servers.empty()) {
@@ -196,7 +241,7 @@ void add_storage(const HostFiles& files, const std::vector<RouteEntry>& routes, 
 
 void sort_out(Attachments& attachments) {
   for (auto* list : {&attachments.ssh_peers, &attachments.storage_mounts, &attachments.unknown_sessions,
-                     &attachments.unknown_storage}) {
+                     &attachments.unknown_storage, &attachments.gateway_routes}) {
     std::sort(list->begin(), list->end());
     list->erase(std::unique(list->begin(), list->end()), list->end());
   }
@@ -209,9 +254,12 @@ Observed<AttachmentSurvey> read_attachments(const HostFiles& files, const Kernel
   AttachmentSurvey out;
   for (const RouteEntry& route : *kernel.routes) {
     if (route.destination.ends_with("/0")) out.by_link[route.index].carries_default_route = true;
+    if (route.has_gateway) out.by_link[route.index].gateway_routes.push_back(route.destination);
   }
-  add_sessions(files, *kernel.routes, out);
-  add_storage(files, *kernel.routes, out);
+  add_sessions(files, kernel, out);
+  const ServiceSurvey services = read_storage_services(files);
+  add_storage(files, *kernel.routes, services.lnet_is_known, out);
+  add_services(services, kernel, out);
   sort_out(out.anywhere);
   for (auto& [link, attachments] : out.by_link) sort_out(attachments);
   return out;

@@ -24,8 +24,8 @@ struct TcpConnection {
 // Lines that make no sense are left out; little-endian hosts only, as all RoCE hosts are.
 std::vector<TcpConnection> parse_tcp_table(std::string_view text);
 
-// The link index a packet to `address` leaves by, longest prefix first, then metric. Nothing for names and
-// where no route matches.
+// The link index a packet to `address` leaves by, longest prefix first, then metric. Nothing for names, for
+// link-local addresses, which are on every link, and where no route matches.
 std::optional<int> route_to(const std::vector<RouteEntry>& routes, const std::string& address);
 
 struct AttachmentSurvey {

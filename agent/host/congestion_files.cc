@@ -71,6 +71,26 @@ Observed<Parameters> read_debugfs(const HostFiles& files, const NicRow& row, con
   return read_parameters(files, row, folder);
 }
 
+// A device's folder lies below its NIC's PCI function: .../0000:03:00.0/mlx5_core.fwctl.0/fwctl/fwctl0.
+std::string fwctl_state(const HostFiles& files, const CcTraits& cc, const Port& port) {
+  constexpr std::string_view kClass = "/sys/class/fwctl";
+  const auto devices = files.names(kClass);
+  if (!devices && devices.error().kind() == ErrorKind::absent) {
+    return "this kernel has no fwctl to ask it by (from Linux 6.15 on)";
+  }
+  if (!devices)
+    return fmt::format("whether it can be asked by fwctl is not known: {}", devices.error().text());
+  for (const std::string& device : *devices) {
+    const auto folder = files.resolved(fmt::format("{}/{}", kClass, device));
+    if (!folder || !port.pci_address) continue;
+    if (folder->find(fmt::format("/{}/", *port.pci_address)) != std::string::npos) {
+      return fmt::format("the vendor's tools can ask it by fwctl, /dev/fwctl/{}", device);
+    }
+  }
+  return fmt::format("fwctl has no device of this NIC{}",
+                     cc.fwctl_module.empty() ? "" : " (module " + cc.fwctl_module + ")");
+}
+
 }  // namespace
 
 Expected<std::string> cc_folder(const HostFiles& files, const NicRow& row, const Port& port) {
@@ -96,7 +116,8 @@ Observed<Parameters> read_cc_params(const HostFiles& files, const NicRow& row, c
   return absent(fmt::format("no interface of {} that the kernel shows: {}", row.name, cc.origin));
 }
 
-Observed<CongestionControl> read_congestion_control(const NicRow& row, const Port& port, bool has_rdma) {
+Observed<CongestionControl> read_congestion_control(const HostFiles& files, const NicRow& row,
+                                                    const Port& port, bool has_rdma) {
   const CcTraits& cc = row.cc;
   if (!has_rdma) return absent("no RDMA device on this port");
   if (cc.algorithm == CcAlgorithm::unknown) return absent(cc.origin);
@@ -105,13 +126,13 @@ Observed<CongestionControl> read_congestion_control(const NicRow& row, const Por
     return port.cc_params->at(name) != 0 ? CongestionControl::dcqcn : CongestionControl::off;
   }
   if (cc.algorithm == CcAlgorithm::off) return CongestionControl::off;
-  if (!port.cc_params) return tl::unexpected(port.cc_params.error());
   if (cc.may_be_programmable(port.pci_id)) {
     return absent(
-        "this NIC may run a programmable algorithm in place of DCQCN, and the kernel does not show which: "
-        "ask the "
-        "firmware (mlxconfig USER_PROGRAMMABLE_CC, mlxreg PPCC)");
+        fmt::format("this NIC may run a programmable algorithm in place of DCQCN, and only its firmware "
+                    "knows which: {}; by hand: {}",
+                    fwctl_state(files, cc, port), cc.programmable_query));
   }
+  if (!port.cc_params) return tl::unexpected(port.cc_params.error());
   return CongestionControl::dcqcn;
 }
 

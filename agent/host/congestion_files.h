@@ -23,9 +23,12 @@ Observed<std::map<std::string, std::int64_t>> read_cc_params(const HostFiles& fi
 Expected<std::string> cc_folder(const HostFiles& files, const NicRow& row, const Port& port);
 
 // Which algorithm steers this port's queue pairs, from what is visible. On NICs that can run a programmable
-// algorithm the kernel shows no sign of which one runs: absent, with how to find out.
+// algorithm neither sysfs nor debugfs nor netlink shows which one runs, whatever cc_params hold: absent, with
+// how the firmware is asked. /sys/class/fwctl (drivers/fwctl/main.c, Linux 6.15 and later) says whether this
+// kernel has a way to ask and the NIC a device on it; the question itself is vendor's and not asked here.
 // `has_rdma`: an RDMA device is on the port, or on the bond that it is a member of.
-Observed<CongestionControl> read_congestion_control(const NicRow& row, const Port& port, bool has_rdma);
+Observed<CongestionControl> read_congestion_control(const HostFiles& files, const NicRow& row,
+                                                    const Port& port, bool has_rdma);
 
 // OFED's per-priority switches /sys/class/net/<if>/ecn/roce_{np,rp}/enable/<p>.
 Observed<EcnEnable> read_ecn_enable(const HostFiles& files, const std::string& netdev);

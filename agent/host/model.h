@@ -292,6 +292,7 @@ struct Attachments {
   // What may hang on this port because it cannot be told on which it hangs, each with why: "/data: server
   // filer is not known", "/proc/mounts: permission denied".
   std::vector<std::string> unknown_sessions, unknown_storage;
+  std::vector<std::string> gateway_routes;  // "10.9.0.0/16": reached through a gateway on this port
   bool operator==(const Attachments&) const = default;
   static constexpr void fields(auto&& visit, auto&... self) {
     visit("carries_default_route", self.carries_default_route...);
@@ -299,6 +300,7 @@ struct Attachments {
     visit("storage_mounts", self.storage_mounts...);
     visit("unknown_sessions", self.unknown_sessions...);
     visit("unknown_storage", self.unknown_storage...);
+    visit("gateway_routes", self.gateway_routes...);
   }
 };
 

@@ -24,6 +24,10 @@ bool hides_its_servers(std::string_view type) {
   return kTypes.contains(type);
 }
 
+bool is_lustre_target(std::string_view type, std::string_view source) {
+  return type == "lustre_tgt" || (type == "lustre" && source.find(":/") == std::string_view::npos);
+}
+
 bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
@@ -141,6 +145,10 @@ std::vector<NetworkStorage> parse_network_mounts(std::string_view text) {
     const auto parts = words(line);
     if (parts.size() < 4) continue;
     const std::string_view type = parts[2], options = parts[3];
+    if (is_lustre_target(type, parts[0])) {
+      out.push_back({std::string(parts[1]), std::string(kLustreTarget), {}});
+      continue;
+    }
     if (!names_its_servers(type) && !hides_its_servers(type)) continue;
     // 9p between a virtual machine and its host, and between processes, needs no network.
     if (const std::string_view transport = option_of(options, "trans");

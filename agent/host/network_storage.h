@@ -16,8 +16,13 @@ struct NetworkStorage {
   bool operator==(const NetworkStorage&) const = default;
 };
 
+// What a Lustre server has mounted of its own disks, to serve it: NetworkStorage::type of it.
+inline constexpr std::string_view kLustreTarget = "Lustre target";
+
 // The network file systems of /proc/mounts. Servers without port and LNet ("10.0.0.1@o2ib"); of a type that
-// keeps its servers elsewhere (GPFS, BeeGFS, AFS, DAOS) none.
+// keeps its servers elsewhere (GPFS, BeeGFS, AFS, DAOS) none. Of type lustre is also what a Lustre server has
+// mounted (a device or a ZFS data set, without ":/fsname"), and lustre_tgt is nothing else (lustre/utils/
+// mount_lustre.c, main): a Lustre target, which has no server.
 std::vector<NetworkStorage> parse_network_mounts(std::string_view text);
 
 // The server of an NVMe controller's `address` attribute: "traddr=10.0.0.5,trsvcid=4420" (drivers/nvme/host/

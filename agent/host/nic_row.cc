@@ -21,8 +21,6 @@ void stated(TableReader& table, std::string_view key, T& out, std::string_view o
 
 void read_dcb(TableReader& table, DcbTraits& out) {
   stated(table, "trust", out.trust, "trust_origin");
-  stated(table, "pfc_write_bounces_link", out.pfc_write_bounces_link, "pfc_write_origin");
-  table.optional("table_write_stops_traffic", out.table_write_stops_traffic);
   stated(table, "pfc_delay_unit", out.pfc_delay_unit, "pfc_delay_origin");
   if (out.pfc_delay_unit == DelayUnit::metres) {
     table.required("pfc_delay_default", out.pfc_delay_default);
@@ -36,6 +34,16 @@ void read_dcb(TableReader& table, DcbTraits& out) {
   table.required("tx_algorithms_origin", origin, not_empty());
   stated(table, "dcbx_firmware_takes_over", out.dcbx_firmware_takes_over, "dcbx_origin");
   table.optional("firmware_agent_off", out.firmware_agent_off, not_empty());
+  table.optional("dscp_trust_resets_tables", out.dscp_trust_resets_tables);
+  table.optional("refuses_bond_members", out.refuses_bond_members, not_empty());
+}
+
+void read_writes(TableReader& table, WriteTraits& out) {
+  stated(table, "pfc", out.pfc, "pfc_origin");
+  stated(table, "ets", out.ets, "ets_origin");
+  stated(table, "app", out.app, "app_origin");
+  stated(table, "mtu", out.mtu, "mtu_origin");
+  stated(table, "pause", out.pause, "pause_origin");
 }
 
 void read_watchdog(TableReader& table, WatchdogTraits& out) {
@@ -66,6 +74,10 @@ void read_cc(TableReader& table, CcTraits& out) {
   table.optional("origin", out.origin);
   table.optional("enable_parameters", out.enable_parameters);
   table.optional("programmable_pci_ids", out.programmable_pci_ids);
+  if (!out.programmable_pci_ids.empty()) {
+    table.required("programmable_query", out.programmable_query, not_empty());
+    table.optional("fwctl_module", out.fwctl_module, not_empty());
+  }
   table.array_of_tables("parameter", [&](TableReader& parameter) { read_parameter(parameter, out); });
   for (const std::string& name : out.enable_parameters) {
     if (out.find(name) == nullptr) table.reject("enable_parameters", "names of its own parameters");
@@ -80,6 +92,7 @@ NicRow read_row(TableReader& table) {
   table.required("rdma_driver", out.rdma_driver);
   table.optional("dpu_pci_ids", out.dpu_pci_ids);
   table.required_table("dcb", [&](TableReader& dcb) { read_dcb(dcb, out.dcb); });
+  table.required_table("writes", [&](TableReader& writes) { read_writes(writes, out.writes); });
   table.required_table("watchdog", [&](TableReader& watchdog) { read_watchdog(watchdog, out.watchdog); });
   table.required_table("cc", [&](TableReader& cc) { read_cc(cc, out.cc); });
   return out;

@@ -21,11 +21,26 @@ enum class TrustSource {
 // What dcbnl's pfc.delay means to the driver.
 enum class DelayUnit { metres, none };
 
+// What a write does to the port while it is made; in the order of harm.
+enum class WriteEffect {
+  none,
+  stops_traffic,     // queues are made anew, the link stays
+  closes_interface,  // the netdev goes down and up, the link stays: what hangs on the netdev is lost
+  bounces_link,      // seconds without carrier
+};
+
+// Of each kind of write. Nothing known: the worst.
+struct WriteTraits {
+  WriteEffect pfc = WriteEffect::bounces_link;  // when the mask changes; nothing otherwise
+  WriteEffect ets = WriteEffect::bounces_link;
+  WriteEffect app = WriteEffect::bounces_link;
+  WriteEffect mtu = WriteEffect::bounces_link;
+  // Of forced pause. Negotiated pause is renegotiated by every driver, which bounces the link.
+  WriteEffect pause = WriteEffect::bounces_link;
+};
+
 struct DcbTraits {
   TrustSource trust = TrustSource::unknown;
-  bool pfc_write_bounces_link = true;
-  // Every write of ETS, PFC or the app table stops all traffic of the port for a moment, its link stays up.
-  bool table_write_stops_traffic = false;
   DelayUnit pfc_delay_unit = DelayUnit::none;
   std::uint16_t pfc_delay_default = 0;  // used only if the unit is metres
   std::uint16_t pfc_delay_max = 0;
@@ -37,6 +52,11 @@ struct DcbTraits {
   // While the firmware's agent owns DCB (lld_managed), the driver refuses every write, that of the DCBX mode
   // included: the command that ends it, "{netdev}" standing for the port. Empty: the host may take DCBX.
   std::string firmware_agent_off;
+  // Entering DSCP trust gives each priority the traffic class of its number and class 0 the whole share, and
+  // from then on that map is fixed; leaving it sets ETS and PFC to the driver's defaults.
+  bool dscp_trust_resets_tables = false;
+  // When the driver refuses every DCB write of a port that is in a bond: "Linux 6.6 and later". Empty: never.
+  std::string refuses_bond_members;
 };
 
 struct WatchdogTraits {
@@ -67,6 +87,8 @@ struct CcTraits {
   CcAlgorithm algorithm = CcAlgorithm::unknown;   // what the parameters steer, when they steer
   std::vector<std::string> enable_parameters;     // any of them switches it on or off; empty: always on
   std::vector<std::string> programmable_pci_ids;  // NICs that may run another algorithm instead
+  std::string programmable_query;                 // how to ask the firmware which one runs
+  std::string fwctl_module;  // kernel module that opens the firmware to questions by fwctl; empty: none
   std::vector<CcParameter> parameters;
   std::string origin;
   const CcParameter* find(std::string_view name) const;
@@ -81,6 +103,7 @@ struct NicRow {
   std::string rdma_driver;
   std::vector<std::string> dpu_pci_ids;  // functions of NICs that may be under an embedded CPU
   DcbTraits dcb;
+  WriteTraits writes;
   WatchdogTraits watchdog;
   CcTraits cc;
 };
@@ -112,6 +135,8 @@ class NicTable {
 namespace rocetune {
 ROCETUNE_ENUM(host::TrustSource, P{E::by_dscp_entries, "by_dscp_entries"}, P{E::unknown, "unknown"});
 ROCETUNE_ENUM(host::DelayUnit, P{E::metres, "metres"}, P{E::none, "none"});
+ROCETUNE_ENUM(host::WriteEffect, P{E::none, "none"}, P{E::stops_traffic, "stops_traffic"},
+              P{E::closes_interface, "closes_interface"}, P{E::bounces_link, "bounces_link"});
 ROCETUNE_ENUM(host::CcInterface, P{E::debugfs, "debugfs"}, P{E::none, "none"});
 ROCETUNE_ENUM(host::CcAlgorithm, P{E::dcqcn, "dcqcn"}, P{E::off, "off"}, P{E::unknown, "unknown"});
 }  // namespace rocetune

@@ -146,7 +146,7 @@ Port PortReader::read_port(const LinkEntry& link) const {
   port.cc_params = read_cc_params(files_, row, port, lockdown_);
   if (const auto folder = cc_folder(files_, row, port); folder && port.cc_params) port.cc_folder = *folder;
   const bool has_rdma = place != nullptr || (port.bond && rdma_on(*port.bond) != nullptr);
-  port.congestion_control = read_congestion_control(row, port, has_rdma);
+  port.congestion_control = read_congestion_control(files_, row, port, has_rdma);
   port.ecn_enable = read_ecn_enable(files_, link.name);
   port.attachments = attachments_of(link);
   return port;
@@ -316,6 +316,8 @@ Observed<Attachments> PortReader::attachments_of(const LinkEntry& link) const {
     out.ssh_peers.insert(out.ssh_peers.end(), more.ssh_peers.begin(), more.ssh_peers.end());
     out.storage_mounts.insert(out.storage_mounts.end(), more.storage_mounts.begin(),
                               more.storage_mounts.end());
+    out.gateway_routes.insert(out.gateway_routes.end(), more.gateway_routes.begin(),
+                              more.gateway_routes.end());
   };
   // What hangs on a VLAN, bridge or bond hangs on the ports below it.
   std::vector<int> to_visit{link.index}, visited;

@@ -161,11 +161,14 @@ Expected<std::vector<RouteEntry>> parse_route(ByteSpan payload) {
   std::vector<int> links;
   if (const auto link = attribute_as<int>(attributes, RTA_OIF)) links.push_back(*link);
   if (const auto multipath = find_attribute(attributes, RTA_MULTIPATH)) links = next_hops(multipath->payload);
+  // The next hops of a multipath route each have theirs.
+  const bool has_gateway = find_attribute(attributes, RTA_GATEWAY) || find_attribute(attributes, RTA_VIA) ||
+                           find_attribute(attributes, RTA_MULTIPATH);
   std::vector<RouteEntry> out;
   out.reserve(links.size());
   for (const int link : links) {
     out.push_back({fmt::format("{}/{}", destination, head->rtm_dst_len), link,
-                   attribute_as<std::uint32_t>(attributes, RTA_PRIORITY).value_or(0)});
+                   attribute_as<std::uint32_t>(attributes, RTA_PRIORITY).value_or(0), has_gateway});
   }
   return out;
 }

@@ -66,11 +66,13 @@ struct RouteEntry {
   std::string destination;  // "0.0.0.0/0" and "::/0" are default routes
   int index = 0;            // of the link it leaves by
   std::uint32_t metric = 0;
+  bool has_gateway = false;  // RTA_GATEWAY or RTA_VIA
   bool operator==(const RouteEntry&) const = default;
   static constexpr void fields(auto&& visit, auto&... self) {
     visit("destination", self.destination...);
     visit("index", self.index...);
     visit("metric", self.metric...);
+    visit("has_gateway", self.has_gateway...);
   }
 };
 

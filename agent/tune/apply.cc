@@ -1,6 +1,7 @@
 // From a plan to a host that shows it: the forward half of Transactions.
 #include <algorithm>
 
+#include "agent/tune/arrange.h"
 #include "agent/tune/plan_json.h"
 #include "agent/tune/transaction.h"
 #include "agent/tune/verification.h"
@@ -61,6 +62,7 @@ std::vector<std::string> Transactions::objections(const Plan& plan, const ApplyR
 Expected<Result> Transactions::refuse(std::int64_t id, Begin begin, std::vector<std::string> objections) {
   Record first = record(RecordKind::begin, id);
   begin.baseline.clear();
+  begin.plan.facts.clear();  // what differs stands in the residue
   first.begin = std::move(begin);
   Record last = record(RecordKind::end, id);
   last.outcome = Outcome::refused;
@@ -72,22 +74,29 @@ Expected<Result> Transactions::refuse(std::int64_t id, Begin begin, std::vector<
   return result;
 }
 
-Expected<Result> Transactions::apply(const Plan& plan, const ApplyRequest& request, const Arm& arm) {
+Expected<Result> Transactions::apply(const Plan& wanted, const ApplyRequest& request, const Arm& arm) {
   const auto book = ledger();
   if (!book) return tl::unexpected(book.error());
   if (book->open() != nullptr) {
     return fail(ErrorKind::conflict, "transaction {} is {}", book->open()->id,
                 enum_name(book->open()->phase));
   }
-  if (plan.is_empty()) return Result{Verdict::nothing_to_do, 0, "the plan changes nothing", {}, 0, {}};
-  const auto traffic = host_.measure(timing_.traffic_sample);
-  const Observed<counters::Interval> before =
-      traffic ? Observed<counters::Interval>(*traffic) : unavailable(traffic.error());
+  Observed<counters::Interval> before = not_read();
+  if (!wanted.is_empty()) {
+    const auto traffic = host_.measure(timing_.traffic_sample);
+    before = traffic ? Observed<counters::Interval>(*traffic) : unavailable(traffic.error());
+  }
   const auto host = host_.observe();
   if (!host) return tl::unexpected(host.error());
+  // That nothing has to change is said of one host in one state, too.
+  if (wanted.is_empty() && staleness(wanted, *host).empty()) {
+    return Result{Verdict::nothing_to_do, 0, "the plan changes nothing", {}, 0, {}};
+  }
+  const Plan plan = with_known_effects(wanted, *host, limits_.nics);
   Begin begin{plan,           baseline_of(*host, plan.touched_ports(*host)),
               request.caller, std::vector<std::string>(request.consents.begin(), request.consents.end()),
               std::nullopt,   request.soak.count() / 1000};
+  begin.plan.kept.clear();  // not this transaction's to confirm
   if (request.confirm_within) begin.confirm_within_ns = request.confirm_within->count() / 1000;
   const std::int64_t id = book->next_id();
   if (auto objected = objections(plan, request, *host, before); !objected.empty()) {

@@ -6,6 +6,7 @@ namespace rocetune::tune {
 namespace {
 
 using host::KnobKind;
+using host::WriteEffect;
 
 // One member after another; of an active-backup bond the active one last, so that traffic moves once, to a
 // member that is done.
@@ -79,26 +80,69 @@ int stage_of(const Change& change, bool buffers_last) {
   return 9;
 }
 
-bool interrupts(const Change& change, const host::NicRow& traits) {
-  switch (change.knob.kind) {
-    case KnobKind::pfc:
-      return traits.dcb.table_write_stops_traffic ||
-             (traits.dcb.pfc_write_bounces_link && mask_changes(change));
-    case KnobKind::ets:
-    case KnobKind::app_table:
-      return traits.dcb.table_write_stops_traffic;
-    case KnobKind::mtu:
-      return true;
-    case KnobKind::global_pause:
-      // Negotiated pause is renegotiated, which takes the link down.
-      return std::get<host::GlobalPause>(change.after).autonegotiate ||
-             (change.before && std::get<host::GlobalPause>(*change.before).autonegotiate);
-    default:
-      return false;
+bool is_negotiated(const host::KnobValue& value) {
+  const auto* pause = std::get_if<host::GlobalPause>(&value);
+  return pause != nullptr && pause->autonegotiate;
+}
+
+std::string risk_of(const Change& change, WriteEffect effect) {
+  switch (effect) {
+    case WriteEffect::none:
+      return "";
+    case WriteEffect::stops_traffic:
+      return "traffic stops while the NIC's queues are built anew; the link stays up";
+    case WriteEffect::closes_interface:
+      return "the driver takes the interface down and up, the link stays up: its IPv6 addresses and every "
+             "route through a gateway over it are lost unless a network manager puts them back";
+    case WriteEffect::bounces_link:
+      return change.knob.kind == KnobKind::global_pause ? "the link renegotiates: seconds without carrier"
+                                                        : "the link bounces: seconds without carrier";
   }
+  return "";
 }
 
 }  // namespace
+
+WriteEffect effect_of(const Change& change, const host::NicRow& traits) {
+  switch (change.knob.kind) {
+    case KnobKind::pfc:
+      return mask_changes(change) ? traits.writes.pfc : WriteEffect::none;
+    case KnobKind::ets:
+      return traits.writes.ets;
+    case KnobKind::app_table:
+      return traits.writes.app;
+    case KnobKind::mtu:
+      return traits.writes.mtu;
+    case KnobKind::global_pause:
+      return is_negotiated(change.after) || (change.before && is_negotiated(*change.before))
+                 ? WriteEffect::bounces_link
+                 : traits.writes.pause;
+    default:
+      return WriteEffect::none;
+  }
+}
+
+void take_effect(Step& step, WriteEffect effect) {
+  step.effect = std::max(step.effect, effect);
+  step.interrupts_link |= effect != WriteEffect::none;
+}
+
+Plan with_known_effects(Plan plan, const host::Host& host, const host::NicTable& nics) {
+  for (Step& step : plan.steps) {
+    const host::Port* port = host.find_port(step.port);
+    const host::NicRow* row = port == nullptr ? nullptr : nics.find(port->nic);
+    if (row == nullptr) continue;
+    for (Change& change : step.changes) {
+      take_effect(step, effect_of(change, *row));
+      Change known = change;
+      known.revert = Revert::exact;
+      annotate(known, *row);
+      if (known.revert > change.revert) change.revert = known.revert;
+      if (change.risk.empty()) change.risk = known.risk;
+    }
+  }
+  return plan;
+}
 
 std::vector<Step> arrange(std::vector<Change> changes, const host::Host& host, const host::NicTable& nics) {
   std::vector<Step> steps;
@@ -111,6 +155,7 @@ std::vector<Step> arrange(std::vector<Change> changes, const host::Host& host, c
     }
     std::erase_if(changes,
                   [&](const Change& change) { return change.knob.port == name || change.knob.port.empty(); });
+    if (mine.empty()) continue;  // its kind of NIC need not be known
     const bool buffers_last = only_removes_pfc(mine);
     std::stable_sort(mine.begin(), mine.end(), [&](const Change& a, const Change& b) {
       return std::pair(stage_of(a, buffers_last), a.knob) < std::pair(stage_of(b, buffers_last), b.knob);
@@ -120,9 +165,9 @@ std::vector<Step> arrange(std::vector<Change> changes, const host::Host& host, c
     for (Change& change : mine) {
       if (stage_of(change, buffers_last) != stage) {
         stage = stage_of(change, buffers_last);
-        steps.push_back({name, false, {}});
+        steps.push_back({.port = name});
       }
-      steps.back().interrupts_link |= interrupts(change, traits);
+      take_effect(steps.back(), effect_of(change, traits));
       steps.back().changes.push_back(std::move(change));
     }
   }
@@ -139,22 +184,11 @@ void annotate(Change& change, const host::NicRow& traits) {
       }
       break;
     case KnobKind::pfc:
-      if (traits.dcb.pfc_write_bounces_link && mask_changes(change)) {
-        change.risk = "the link bounces: seconds without carrier";
-        break;
-      }
-      [[fallthrough]];
     case KnobKind::ets:
     case KnobKind::app_table:
-      if (traits.dcb.table_write_stops_traffic) {
-        change.risk = "traffic stops while the NIC's queues are built anew; the link stays up";
-      }
-      break;
     case KnobKind::mtu:
-      change.risk = "traffic stops while the queues are built anew";
-      break;
     case KnobKind::global_pause:
-      if (interrupts(change, traits)) change.risk = "the link renegotiates: seconds without carrier";
+      change.risk = risk_of(change, effect_of(change, traits));
       break;
     case KnobKind::dcbx_mode: {
       const auto* before = change.before ? std::get_if<host::DcbxMode>(&*change.before) : nullptr;

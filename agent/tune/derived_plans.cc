@@ -26,7 +26,51 @@ const host::Port* find_port(const host::Host& host, const ConfirmedPort& wanted)
   return found == host.ports.end() ? nullptr : &*found;
 }
 
+// As drivers start: no PFC, one traffic class, no entries, the standard MTU, DCBX with the firmware where it
+// takes it. The others keep their value: writing them stops nothing.
+void forget(host::Port& port, const host::Knob& knob, const host::NicRow* row) {
+  switch (knob.kind) {
+    case host::KnobKind::dcbx_mode:
+      if (port.dcb.dcbx && row != nullptr && row->dcb.dcbx_firmware_takes_over) port.dcb.dcbx->host = false;
+      break;
+    case host::KnobKind::pfc:
+      if (port.dcb.pfc) port.dcb.pfc->enabled = PrioritySet();
+      break;
+    case host::KnobKind::ets:
+      if (port.dcb.ets) port.dcb.ets->tc_of_priority.fill(TrafficClass(0));
+      break;
+    case host::KnobKind::app_table:
+      if (port.dcb.app) port.dcb.app->clear();
+      break;
+    case host::KnobKind::buffers:
+      if (port.dcb.buffers) port.dcb.buffers->buffer_of_priority.fill(0);
+      break;
+    case host::KnobKind::global_pause:
+      if (port.pause) port.pause->receive = !port.pause->receive;
+      break;
+    case host::KnobKind::mtu:
+      port.mtu = Bytes(1500);
+      break;
+    default:
+      break;
+  }
+}
+
 }  // namespace
+
+Awakening awakening(const host::Host& host, const Plan& plan, const host::NicTable& nics) {
+  Awakening out{host, {}};
+  ConfirmedState state;
+  for (const Kept& kept : plan.kept) {
+    const auto port = std::find_if(out.host.ports.begin(), out.host.ports.end(),
+                                   [&](const host::Port& p) { return p.name == kept.knob.port; });
+    if (port == out.host.ports.end()) continue;
+    forget(*port, kept.knob, nics.find(port->nic));
+    state.ports.push_back({port->name, port->pci_address.value_or(""), {{kept.knob, kept.value}}});
+  }
+  out.plan = boot_plan(out.host, state, nics, 0);
+  return out;
+}
 
 Expected<Plan> undo_plan(const host::Host& host, const Entry& entry, const host::NicTable& nics,
                          bool overwrite_drift, std::int64_t now_unix_ns) {
@@ -47,7 +91,7 @@ Expected<Plan> undo_plan(const host::Host& host, const Entry& entry, const host:
   for (auto step = done.steps.rbegin(); step != done.steps.rend(); ++step) {
     const host::Port* port = host.find_port(step->port);
     if (port == nullptr) return fail(ErrorKind::absent, "port {} has gone", step->port);
-    Step back{step->port, step->interrupts_link, {}};
+    Step back{step->port, step->interrupts_link, {}, step->effect};
     for (const Change& change : step->changes) {
       const host::KnobValue* after = entry.before(change);
       const auto now = host::value_of(host, change.knob);
@@ -62,6 +106,7 @@ Expected<Plan> undo_plan(const host::Host& host, const Entry& entry, const host:
                      change.rule, fmt::format("as it was before transaction {}", entry.id),
                      ""};
       annotate(reverse, nics.named(port->nic));
+      take_effect(back, effect_of(reverse, nics.named(port->nic)));
       back.changes.push_back(std::move(reverse));
     }
     if (!back.changes.empty()) plan.steps.push_back(std::move(back));

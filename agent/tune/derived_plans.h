@@ -18,4 +18,12 @@ Expected<Plan> undo_plan(const host::Host& host, const Entry& entry, const host:
 Plan boot_plan(const host::Host& host, const ConfirmedState& state, const host::NicTable& nics,
                std::int64_t now_unix_ns);
 
+// What a boot has to do for what `plan` keeps: the host as a reboot leaves it, where nobody has set these
+// knobs, and the plan that brings them back. For guardrails.
+struct Awakening {
+  host::Host host;
+  Plan plan;
+};
+Awakening awakening(const host::Host& host, const Plan& plan, const host::NicTable& nics);
+
 }  // namespace rocetune::tune

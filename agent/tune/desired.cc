@@ -29,7 +29,6 @@ class PortChanges {
     return std::nullopt;
   }
   void want(const Knob& knob, const KnobValue& before, KnobValue after, std::string rule, std::string why) {
-    if (before == after) return;
     Change change{knob, before, std::move(after), Revert::exact, std::move(rule), std::move(why), ""};
     annotate(change, traits_);
     changes_.push_back(std::move(change));
@@ -58,7 +57,6 @@ void want_dcbx(PortChanges& out, const Profile& profile, const host::NicRow& tra
   const auto now = out.now(knob);
   if (!now) return;
   host::DcbxMode mode = std::get<host::DcbxMode>(*now);
-  if (mode.host && !mode.lld_managed) return;
   if (const std::string command = host::firmware_agent_off(traits.dcb, knob.port);
       mode.lld_managed && !command.empty()) {
     out.remark(
@@ -120,24 +118,49 @@ void want_app(PortChanges& out, const Profile& profile) {
                 : "classes are told by the VLAN tag: DSCP entries would switch the port to trust dscp");
 }
 
-void want_ets(PortChanges& out, const host::Port& port, const Profile& profile) {
+bool trusts_dscp(const host::Port& port) {
+  return port.dcb.app && std::any_of(port.dcb.app->begin(), port.dcb.app->end(), [](const AppEntry& entry) {
+           return entry.selector == AppSelector::dscp;
+         });
+}
+
+// The driver overwrites ETS, and on the way out PFC too, when the trust changes: they have to wait.
+bool has_to_wait(PortChanges& out, const Knob& knob, const host::Port& port, const Profile& profile,
+                 const host::NicRow& traits) {
+  const bool dscp = profile.trust == host::Trust::dscp;
+  if (!traits.dcb.dscp_trust_resets_tables || dscp == trusts_dscp(port)) return false;
+  if (dscp && knob.kind == KnobKind::pfc) return false;
+  out.remark(
+      fmt::format("{} is left alone: the driver sets it to a default of its own when the trust changes; "
+                  "once this plan is confirmed, plan again",
+                  host::to_text(knob)));
+  return true;
+}
+
+void want_ets(PortChanges& out, const host::Port& port, const Profile& profile, const host::NicRow& traits) {
   const Knob knob = out.knob(KnobKind::ets);
   const auto now = out.now(knob);
-  if (!now) return;
+  if (!now || has_to_wait(out, knob, port, profile, traits)) return;
   host::EtsSetting ets = std::get<host::EtsSetting>(*now);
-  ets.tc_of_priority.fill(profile.default_tc);
+  // In such a driver's DSCP trust each priority has the class of its number.
+  const bool fixed = traits.dcb.dscp_trust_resets_tables && profile.trust == host::Trust::dscp;
+  const auto tc_of = [&](const ClassSpec& spec) {
+    return fixed ? TrafficClass(spec.priority.value()) : spec.tc;
+  };
+  if (!fixed) ets.tc_of_priority.fill(profile.default_tc);
   ets.tsa.fill(host::Tsa::strict);
   ets.tx_share_percent.fill(0);
   const auto share = [&](TrafficClass tc, std::uint8_t percent) {
     ets.tsa[static_cast<std::size_t>(tc.value())] = host::Tsa::ets;
     ets.tx_share_percent[static_cast<std::size_t>(tc.value())] = percent;
   };
-  share(profile.default_tc, profile.default_share_percent);
+  share(fixed ? TrafficClass(0) : profile.default_tc, profile.default_share_percent);
   int highest = profile.default_tc.value();
   for (const ClassSpec& spec : profile.classes) {
-    ets.tc_of_priority[static_cast<std::size_t>(spec.priority.value())] = spec.tc;
-    if (!spec.strict) share(spec.tc, spec.share_percent);
-    highest = std::max(highest, spec.tc.value());
+    const TrafficClass tc = tc_of(spec);
+    if (!fixed) ets.tc_of_priority[static_cast<std::size_t>(spec.priority.value())] = tc;
+    if (!spec.strict) share(tc, spec.share_percent);
+    highest = std::max(highest, tc.value());
   }
   for (std::size_t tc = 0; tc < 8; ++tc) {
     if (ets.tsa[tc] != host::Tsa::ets) ets.rx_share_percent[tc] = 0;
@@ -163,7 +186,7 @@ std::optional<std::uint16_t> delay_for(const Profile& profile, const host::NicRo
 void want_pfc(PortChanges& out, const host::Port& port, const Profile& profile, const host::NicRow& traits) {
   const Knob knob = out.knob(KnobKind::pfc);
   const auto now = out.now(knob);
-  if (!now) return;
+  if (!now || has_to_wait(out, knob, port, profile, traits)) return;
   host::PfcSetting pfc = std::get<host::PfcSetting>(*now);
   pfc.enabled = profile.lossless();
   if (pfc.enabled.size() > port.dcb.pfc->capable) {
@@ -214,7 +237,10 @@ void want_buffers(PortChanges& out, const host::Port& port, const Profile& profi
   }
   const host::PortBuffers& buffers = *port.dcb.buffers;
   const bool arranged = is_arranged(buffers, lossless);
-  if (arranged && has_headroom(buffers, lossless, *minimum)) return;
+  if (arranged && has_headroom(buffers, lossless, *minimum)) {
+    if (profile.buffers == BufferPolicy::by_size) out.want(knob, *now, *now, "PFC-3", "");
+    return;
+  }
   // Nobody arranged anything: the driver does when PFC goes on, and the transaction checks what came of it.
   if (!arranged && profile.buffers == BufferPolicy::driver) return;
   out.want(knob, *now, buffers_for(lossless, *minimum, buffers.total), "PFC-3",
@@ -354,7 +380,7 @@ std::vector<Change> desired_changes(const host::Host& host, const host::Port& po
   want_dcbx(out, profile, traits);
   want_pause(out, profile);
   want_app(out, profile);
-  want_ets(out, port, profile);
+  want_ets(out, port, profile, traits);
   want_pfc(out, port, profile, traits);
   want_buffers(out, port, profile, traits);
   want_watchdog(out, profile, traits);

@@ -83,6 +83,59 @@ Refusals firmware_agent(const GuardrailInput& in) {
   return out;
 }
 
+// The bond that a port is in; empty: none.
+std::string bond_of(const host::Host& host, const std::string& name) {
+  for (const host::Bond& bond : host.bonds) {
+    if (std::find(bond.members.begin(), bond.members.end(), name) != bond.members.end()) return bond.name;
+  }
+  const host::Port* port = host.find_port(name);
+  return port == nullptr ? "" : port->bond.value_or("");
+}
+
+Refusals bonded_dcb(const GuardrailInput& in) {
+  Refusals out;
+  std::vector<std::string> ports;
+  for (const Step& step : in.plan.steps) add_unique(ports, step.port);
+  for (const std::string& name : ports) {
+    const host::Port* port = in.host.find_port(name);
+    const host::NicRow* row = port == nullptr ? nullptr : in.limits.nics.find(port->nic);
+    const std::string bond = bond_of(in.host, name);
+    const auto knobs = changed_knobs(in.plan, name, [](const Change& c) { return is_dcb(c.knob.kind); });
+    if (row == nullptr || row->dcb.refuses_bond_members.empty() || bond.empty() || knobs.empty()) continue;
+    out.push_back({"dcb-in-bond", name,
+                   fmt::format("it is in {}, and its driver refuses to change {} of a port in a bond ({}): "
+                               "take it out first",
+                               bond, joined(knobs), row->dcb.refuses_bond_members)});
+  }
+  return out;
+}
+
+// What is gone when the netdev goes down, and does not come back with it (net/ipv6/addrconf.c,
+// addrconf_ifdown without keep_addr_on_down; net/ipv4/fib_frontend.c, fib_disable_ip).
+Refusals closed_interface(const GuardrailInput& in) {
+  Refusals out;
+  for (const Step& step : in.plan.steps) {
+    const host::Port* port = in.host.find_port(step.port);
+    const bool said =
+        std::any_of(out.begin(), out.end(), [&](const Refusal& r) { return r.port == step.port; });
+    if (step.effect != host::WriteEffect::closes_interface || port == nullptr || said) continue;
+    std::vector<std::string> lost;
+    for (const std::string& address : port->addresses) {
+      if (address.find(':') != std::string::npos && !address.starts_with("fe80:")) lost.push_back(address);
+    }
+    if (port->attachments) {
+      for (const std::string& route : port->attachments->gateway_routes) lost.push_back("route to " + route);
+    }
+    if (lost.empty()) continue;
+    out.push_back(
+        {"close-interface", step.port,
+         fmt::format("its driver takes the interface down and up, and nothing but a network manager "
+                     "puts back {}",
+                     joined(lost))});
+  }
+  return out;
+}
+
 Refusals firmware_dcbx(const GuardrailInput& in) {
   Refusals out;
   std::vector<std::string> seen;
@@ -233,6 +286,10 @@ const std::vector<Guardrail>& guardrails() {
        rdma_traffic},
       {"other-owner", "writing what another program of this host may write too", other_owner},
       {"take-dcbx", "taking DCB from the NIC's firmware, or writing while it owns DCB", firmware_dcbx},
+      {"dcb-in-bond", "DCB settings of a port in a bond, which some drivers refuse (E810)", bonded_dcb},
+      {"close-interface",
+       "writes for which the driver closes the interface (E810), if addresses or routes would be lost by it",
+       closed_interface},
       {"inexact-revert", "changes that cannot be undone exactly", inexact_revert},
       {"not-physical", "virtual functions, representors, DPU hosts, software devices", not_physical},
       {"unknown-nic", "NICs without a row in configs/nics", unknown_nic},

@@ -10,6 +10,10 @@ namespace rocetune::tune {
 namespace {
 
 std::string what_text(const Plan& plan) {
+  if (plan.is_empty() && !plan.kept.empty()) {
+    return fmt::format("{}: {} setting{} to keep as found", plan.profile, plan.kept.size(),
+                       plan.kept.size() == 1 ? "" : "s");
+  }
   std::size_t changes = 0;
   std::vector<std::string> ports;
   for (const Step& step : plan.steps) {
@@ -27,7 +31,7 @@ std::string next_command(const Entry& entry) {
     return fmt::format("rocetune confirm {0}, or rocetune rollback {0}", entry.id);
   if (entry.is_open()) return "rocetune recover";
   if (entry.outcome == Outcome::rollback_failed) return fmt::format("rocetune rollback {}", entry.id);
-  if (entry.outcome == Outcome::committed && !entry.undone_by && entry.begin.plan.kind != PlanKind::boot) {
+  if (can_be_undone(entry)) {
     return fmt::format("rocetune rollback {}", entry.id);
   }
   return "";
@@ -120,9 +124,8 @@ std::string history_text(const Ledger& ledger, const Moment& now, const TextTabl
   }
   out += table.text(look);
   const auto& entries = ledger.entries();
-  const auto last = std::find_if(entries.rbegin(), entries.rend(), [](const Entry& entry) {
-    return entry.outcome == Outcome::committed && !entry.undone_by;
-  });
+  const auto last =
+      std::find_if(entries.rbegin(), entries.rend(), [](const Entry& entry) { return can_be_undone(entry); });
   if (last != entries.rend() && ledger.open() == nullptr && ledger.unrepaired() == nullptr) {
     out += fmt::format("\nTake back the last committed change: rocetune rollback {}\n", last->id);
   }
@@ -145,6 +148,12 @@ std::string entry_text(const Entry& entry, const Ledger& ledger, const Moment& n
   for (const std::string& consent : entry.begin.consents)
     consents += (consents.empty() ? "" : ", ") + consent;
   line("allowed", consents);
+  if (entry.begin.plan.is_empty()) {
+    for (const Kept& kept : entry.begin.plan.kept) {
+      out +=
+          fmt::format("  kept     {}: {}\n", host::to_text(kept.knob), host::to_text(kept.knob, kept.value));
+    }
+  }
   std::size_t number = 0;
   for (const Step& step : entry.begin.plan.steps) {
     const bool touched = entry.intended.contains(number);

@@ -23,6 +23,10 @@ bool has_foreign_bytes(std::string_view line) {
   return std::any_of(line.begin(), line.end(), [](char c) { return c > 0 && c < 0x20; });
 }
 
+std::string line_of(std::int64_t number, const std::string& check, const std::string& json) {
+  return fmt::format("{} {} {}\n", number, check, json);
+}
+
 struct Line {
   std::int64_t number = 0;
   std::string_view check, record;
@@ -96,6 +100,17 @@ Expected<ParsedJournal> parse_journal(std::string_view bytes, const std::string&
   return out;
 }
 
+std::string journal_text(const std::vector<Record>& records) {
+  std::string out(kHeading), check(kFirstCheck);
+  std::int64_t number = 0;
+  for (const Record& record : records) {
+    const std::string json = to_json_text(record);
+    check = check_of(check, ++number, json);
+    out += line_of(number, check, json);
+  }
+  return out;
+}
+
 Expected<Journal> Journal::open(std::unique_ptr<JournalStorage> storage, std::string name) {
   const auto bytes = storage->read();
   if (!bytes) return tl::unexpected(bytes.error());
@@ -117,7 +132,7 @@ Expected<> Journal::append(Record record) {
   const std::int64_t number = parsed_.lines + 1;
   const std::string check = check_of(parsed_.check, number, json);
   std::string bytes = parsed_.end == 0 ? std::string(kHeading) : "";
-  bytes += fmt::format("{} {} {}\n", number, check, json);
+  bytes += line_of(number, check, json);
   if (parsed_.torn) {
     // What a torn write left is overwritten in place, so that reserved space stays reserved.
     auto old = storage_->read();

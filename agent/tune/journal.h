@@ -33,7 +33,10 @@ class JournalStorage {
   virtual Expected<> truncate(std::int64_t end) = 0;
 };
 
-// A file, created with mode 0600 in an existing directory. Errors: io, denied.
+// A file, created with mode 0600 in an existing directory. It takes no more than kJournalLimit, since more
+// would not be read: a transaction that might pass it finds no space before it writes anything. Errors: io,
+// denied.
+inline constexpr Bytes kJournalLimit{256 << 20};
 Expected<std::unique_ptr<JournalStorage>> open_journal_file(const std::string& path);
 // For reading alone: an absent file reads as empty, writing is an error.
 std::unique_ptr<JournalStorage> read_only_journal_file(const std::string& path);
@@ -47,6 +50,8 @@ struct ParsedJournal {
 };
 // Error: bad_input with file and line, what was found and what is allowed.
 Expected<ParsedJournal> parse_journal(std::string_view bytes, const std::string& file);
+// The whole journal of these records, as parse_journal reads it.
+std::string journal_text(const std::vector<Record>& records);
 
 class Journal {
  public:
@@ -54,6 +59,8 @@ class Journal {
   static Expected<Journal> open(std::unique_ptr<JournalStorage> storage, std::string name);
 
   const std::vector<Record>& records() const { return parsed_.records; }
+  // Of its lines, without what is reserved behind them.
+  Bytes size() const { return Bytes(parsed_.end); }
   // Space for `size` more bytes of lines. Error: io (ENOSPC): nothing was changed.
   Expected<> reserve(Bytes size);
   // On disk when it returns. After an error the record does not count: it is not among `records`.

@@ -12,8 +12,6 @@
 namespace rocetune::tune {
 namespace {
 
-constexpr Bytes kJournalLimit{256 << 20};
-
 tl::unexpected<Error> failed_call(std::string_view call, const std::string& path) {
   const int number = errno;
   const ErrorKind kind =
@@ -28,6 +26,8 @@ class FileStorage : public JournalStorage {
   Expected<std::string> read() override { return read_file(path_, kJournalLimit); }
 
   Expected<> write(std::int64_t offset, std::string_view bytes) override {
+    if (auto status = stays_readable(offset + static_cast<std::int64_t>(bytes.size())); !status)
+      return status;
     while (!bytes.empty()) {
       const ssize_t n =
           retry_interrupted([&] { return ::pwrite(file_.fd(), bytes.data(), bytes.size(), offset); });
@@ -39,6 +39,7 @@ class FileStorage : public JournalStorage {
   }
 
   Expected<> reserve(std::int64_t end) override {
+    if (auto status = stays_readable(end); !status) return status;
     struct stat now {};
     if (::fstat(file_.fd(), &now) < 0) return failed_call("stat", path_);
     if (now.st_size >= end) return {};
@@ -59,6 +60,14 @@ class FileStorage : public JournalStorage {
   }
 
  private:
+  Expected<> stays_readable(std::int64_t end) const {
+    if (end <= kJournalLimit.count()) return {};
+    return fail(
+        ErrorKind::io,
+        "{} would grow beyond {}, the most that is read: if what is confirmed now need not come back at "
+        "boot, move it aside",
+        path_, to_text(kJournalLimit));
+  }
   Expected<> sync() {
     if (::fsync(file_.fd()) < 0) return failed_call("sync", path_);
     return {};

@@ -105,6 +105,11 @@ class Fold {
 
 }  // namespace
 
+bool can_be_undone(const Entry& entry) {
+  return entry.outcome == Outcome::committed && !entry.undone_by && !entry.begin.plan.is_empty() &&
+         entry.begin.plan.kind != PlanKind::boot;
+}
+
 const host::KnobValue* Entry::before(const Change& change) const {
   if (change.before) return &*change.before;
   const auto found = revealed.find(change.knob);
@@ -156,11 +161,17 @@ ConfirmedPort& port_of(ConfirmedState& state, const Entry& entry, const std::str
   return state.ports.back();
 }
 
-// Whether a transaction before `id` set the knob for good.
+bool keeps(const Plan& plan, const host::Knob& knob) {
+  return plan.is_empty() &&
+         std::any_of(plan.kept.begin(), plan.kept.end(), [&](const Kept& kept) { return kept.knob == knob; });
+}
+
+// Whether a transaction before `id` set the knob for good, or took it as it was for good.
 bool set_before(const Ledger& ledger, std::int64_t id, const host::Knob& knob) {
   for (const Entry& entry : ledger.entries()) {
     if (entry.id >= id) break;
     if (entry.outcome != Outcome::committed || entry.begin.plan.kind != PlanKind::change) continue;
+    if (keeps(entry.begin.plan, knob)) return true;
     for (const Step& step : entry.begin.plan.steps) {
       for (const Change& change : step.changes) {
         if (change.knob == knob) return true;
@@ -179,6 +190,11 @@ ConfirmedState confirmed_state(const Ledger& ledger) {
     if (entry.outcome != Outcome::committed || entry.begin.plan.kind == PlanKind::boot) continue;
     state.transactions.push_back(entry.id);
     state.consents.insert(entry.begin.consents.begin(), entry.begin.consents.end());
+    if (entry.begin.plan.is_empty()) {
+      for (const Kept& kept : entry.begin.plan.kept) {
+        port_of(state, entry, kept.knob.port).values.insert_or_assign(kept.knob, kept.value);
+      }
+    }
     for (const Step& step : entry.begin.plan.steps) {
       ConfirmedPort& port = port_of(state, entry, step.port);
       for (const Change& change : step.changes) {

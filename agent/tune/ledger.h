@@ -42,6 +42,10 @@ struct Entry {
   const host::KnobValue* before(const Change& change) const;
 };
 
+// Whether `rollback` can take it back by a transaction of its own: committed, not undone, and it changed
+// something (a boot only repeats, and what was kept as found was not changed).
+bool can_be_undone(const Entry& entry);
+
 class Ledger {
  public:
   // Error: bad_input with the number of the record that cannot follow from those before it.
@@ -66,12 +70,14 @@ struct ConfirmedPort {
   std::string port;
   std::string pci_address;
   std::map<host::Knob, host::KnobValue> values;
+  bool operator==(const ConfirmedPort&) const = default;
 };
 struct ConfirmedState {
   std::vector<ConfirmedPort> ports;
   std::set<std::string> consents;          // given to the transactions that made it
   std::vector<std::int64_t> transactions;  // that made it
   bool is_empty() const { return ports.empty(); }
+  bool operator==(const ConfirmedState&) const = default;
 };
 ConfirmedState confirmed_state(const Ledger& ledger);
 

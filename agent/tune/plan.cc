@@ -61,13 +61,20 @@ void add_unique(std::vector<std::string>& names, const std::string& name) {
 }
 
 std::vector<std::string> Plan::touched_ports(const Host& target) const {
-  std::vector<std::string> ports;
-  for (const Step& step : steps) add_unique(ports, step.port);
+  std::vector<std::string> touched;
+  for (const Step& step : steps) add_unique(touched, step.port);
   for (const host::Bond& bond : target.bonds) {
-    if (std::find(ports.begin(), ports.end(), bond.name) == ports.end()) continue;
-    for (const std::string& member : bond.members) add_unique(ports, member);
+    if (std::find(touched.begin(), touched.end(), bond.name) == touched.end()) continue;
+    for (const std::string& member : bond.members) add_unique(touched, member);
   }
-  return ports;
+  return touched;
+}
+
+std::vector<std::string> Plan::bound_ports(const Host& target) const {
+  std::vector<std::string> out = touched_ports(target);
+  for (const std::string& port : ports) add_unique(out, port);
+  for (const Kept& keep : kept) add_unique(out, keep.knob.port);  // a bond's MTU
+  return out;
 }
 
 std::vector<Knob> knobs_of(const Port& port) {
@@ -107,7 +114,7 @@ std::vector<std::string> staleness(const Plan& plan, const Host& host) {
   if (plan.host != host.name) {
     lines.push_back(fmt::format("the plan was made for host {}, this is {}", plan.host, host.name));
   }
-  const auto now = facts_of(host, plan.touched_ports(host));
+  const auto now = facts_of(host, plan.bound_ports(host));
   for (const auto& [name, planned] : plan.facts) {
     const auto found = now.find(name);
     if (found == now.end()) {
@@ -185,6 +192,25 @@ Expected<> JsonForm<tune::Change>::read(const Json& json, const JsonPath& path, 
     out.before = std::move(*before_value);
   }
   return {};
+}
+
+void JsonForm<tune::Kept>::write(JsonWriter& out, const tune::Kept& kept) {
+  out.begin_object().key("knob");
+  to_json(out, kept.knob);
+  out.key("value");
+  to_json(out, kept.value);
+  out.end_object();
+}
+
+Expected<> JsonForm<tune::Kept>::read(const Json& json, const JsonPath& path, tune::Kept& out) {
+  const Json* knob = json.is_object() ? json_member(json, "knob") : nullptr;
+  const Json* value = json.is_object() ? json_member(json, "value") : nullptr;
+  if (knob == nullptr || value == nullptr) {
+    return fail(ErrorKind::bad_input, "{}: needs \"knob\" and \"value\"", path.text());
+  }
+  return JsonForm<host::Knob>::read(*knob, path.member("knob"), out.knob)
+      .and_then([&] { return host::knob_value_from_json(out.knob.kind, *value, path.member("value")); })
+      .map([&](host::KnobValue read) { out.value = std::move(read); });
 }
 
 Expected<tune::Plan> checked_plan(tune::Plan plan, const JsonPath& path) {

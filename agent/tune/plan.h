@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agent/host/knob.h"
+#include "agent/host/nic_row.h"
 #include "dataplane/base/error.h"
 
 namespace rocetune::tune {
@@ -37,14 +38,24 @@ struct Change {
 // One kernel write batch on one port. At most one link bounce.
 struct Step {
   std::string port;
-  bool interrupts_link = false;  // the link bounces or traffic stops for a moment
+  bool interrupts_link = false;  // something stops for a moment: the link, the interface or traffic
   std::vector<Change> changes;
+  host::WriteEffect effect = host::WriteEffect::none;  // which; none with an interruption: not recorded
   bool operator==(const Step&) const = default;
   static constexpr void fields(auto&& visit, auto&... self) {
     visit("port", self.port...);
     visit("interrupts_link", self.interrupts_link...);
+    visit("effect", self.effect...);
     visit("changes", self.changes...);
   }
+};
+
+// What is as the profile wants it already and needs no change. Where there is nothing to change and the state
+// is to survive a reboot, this is what becomes the confirmed state (Transactions::adopt).
+struct Kept {
+  host::Knob knob;
+  host::KnobValue value;
+  bool operator==(const Kept&) const = default;
 };
 
 // What must hold on the host when all steps are done, beyond the values that were written: the driver
@@ -81,6 +92,9 @@ struct Plan {
   std::vector<Expectation> expectations;
   // Knobs to hide again at the end: what an undone transaction had to make visible.
   std::vector<host::Knob> conceal;
+  std::vector<Kept> kept;
+  // Ports that were planned for, also those that need no change: what is stale is told by them too.
+  std::vector<std::string> ports;
   std::vector<std::string> remarks;  // what the profile wanted and this host cannot have, and why
   bool operator==(const Plan&) const = default;
   static constexpr void fields(auto&& visit, auto&... self) {
@@ -95,6 +109,8 @@ struct Plan {
     visit("steps", self.steps...);
     visit("expectations", self.expectations...);
     visit("conceal", self.conceal...);
+    visit("kept", self.kept...);
+    visit("ports", self.ports...);
     visit("remarks", self.remarks...);
   }
 
@@ -102,6 +118,8 @@ struct Plan {
   // Ports with a step, in the order of the steps; and the members of a bond among them, since what is done to
   // a bond is done to its members.
   std::vector<std::string> touched_ports(const host::Host& target) const;
+  // Those and `ports`: whose facts the plan is bound to.
+  std::vector<std::string> bound_ports(const host::Host& target) const;
 };
 
 // Appends the name unless it is there.

@@ -13,6 +13,12 @@ struct JsonForm<tune::Change> {
   static Expected<> read(const Json& json, const JsonPath& path, tune::Change& out);
 };
 
+template <>
+struct JsonForm<tune::Kept> {
+  static void write(JsonWriter& out, const tune::Kept& kept);
+  static Expected<> read(const Json& json, const JsonPath& path, tune::Kept& out);
+};
+
 // What a plan's structure must satisfy beyond its fields' kinds; `path` is where the plan stands.
 Expected<tune::Plan> checked_plan(tune::Plan plan, const JsonPath& path);
 

@@ -57,6 +57,20 @@ bool may_hide_refusals(const Plan& plan, const host::Host& host) {
   return false;
 }
 
+std::string_view interruption_label(const Step& step) {
+  switch (step.effect) {
+    case host::WriteEffect::none:  // a plan of a version that did not record which
+      return step.interrupts_link ? "  (interrupts traffic or the link)" : "";
+    case host::WriteEffect::stops_traffic:
+      return "  (traffic stops for a moment)";
+    case host::WriteEffect::closes_interface:
+      return "  (the interface goes down and up)";
+    case host::WriteEffect::bounces_link:
+      return "  (the link bounces)";
+  }
+  return "";
+}
+
 // What will be felt: the ports in order, with what rides on them.
 std::string interruption_text(const Plan& plan, const host::Host& host) {
   std::vector<std::string> lines;
@@ -129,7 +143,7 @@ std::string plan_text(const Plan& plan, const host::Host& host, const std::vecto
     std::string port;
     for (const Step& step : plan.steps) {
       if (step.port != port) out += fmt::format("\n{}\n", port = step.port);
-      out += fmt::format("  step {}{}\n", ++number, step.interrupts_link ? "  (interrupts the link)" : "");
+      out += fmt::format("  step {}{}\n", ++number, interruption_label(step));
       for (const Change& change : step.changes) {
         out += change_text(change, host.find_port(step.port), with_mlnx_qos);
       }

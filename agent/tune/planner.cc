@@ -4,6 +4,7 @@
 
 #include "agent/host/rdma_carrier.h"
 #include "agent/tune/arrange.h"
+#include "agent/tune/interruption.h"
 
 namespace rocetune::tune {
 namespace {
@@ -26,13 +27,16 @@ bool is_unique(const host::Host& host, const std::string& name) {
 }
 
 // Why a port is not planned for unless it is asked for by name; empty: it is.
-std::string why_left_out(const host::Host& host, const host::Port& port) {
+std::string why_left_out(const host::Host& host, const host::Port& port, const host::NicTable& nics) {
   if (port.role != PortRole::physical && port.role != PortRole::uplink_representor) {
     return fmt::format("{} (HOST-1)", host::role_text(port.role));
   }
   if (!host::carries_rdma(host, port)) return port.rdma.error().why;
   if (port.nic == "unknown" || port.nic.empty()) {
     return fmt::format("driver {} is not known to configs/nics", port.driver);
+  }
+  if (nics.find(port.nic) == nullptr) {
+    return fmt::format("its kind of NIC, {}, is not known to configs/nics", port.nic);
   }
   const host::Port* holder = host::rdma_holder(host, port);
   if (holder == nullptr) {
@@ -78,12 +82,13 @@ Expected<std::vector<std::string>> asked_ports(const host::Host& host,
 }
 
 Expected<std::vector<std::string>> chosen_ports(const host::Host& host, const std::vector<std::string>& names,
+                                                const host::NicTable& nics,
                                                 std::vector<std::string>& remarks) {
   if (!names.empty()) return asked_ports(host, names);
   std::vector<std::string> out;
   for (const host::Port& port : host.ports) {
     if (port.role == PortRole::bond) continue;  // its members stand for it
-    const std::string why = why_left_out(host, port);
+    const std::string why = why_left_out(host, port, nics);
     if (why.empty()) {
       out.push_back(port.name);
     } else {
@@ -116,16 +121,17 @@ void want_mtu(const host::Host& host, const host::Port& port, const Profile& pro
                                   port.name, limit->count(), want.count()));
     want = *limit;
   }
-  if (target->mtu >= want) return;
+  const bool suffices = target->mtu >= want;
   Change change{knob,
                 host::KnobValue(target->mtu.count()),
-                host::KnobValue(want.count()),
+                host::KnobValue(std::max(target->mtu, want).count()),
                 Revert::exact,
                 "MTU-1",
                 "RDMA packets of 4096 B need an MTU of 4200 B or more",
                 ""};
   annotate(change, nics.named(target->nic));
   changes.push_back(std::move(change));
+  if (suffices) return;
   for (const std::string& upper : target->uppers) {
     remarks.push_back(fmt::format("{} on top of {} keeps its own MTU", upper, target->name));
   }
@@ -149,6 +155,28 @@ std::vector<const host::Port*> device_bonds(const host::Host& host, const std::v
   return out;
 }
 
+// A host of a file may carry the name of a row that this version, or this --config-dir, does not have.
+Expected<> expect_known_nics(const host::Host& host, const std::vector<std::string>& names,
+                             const host::NicTable& nics) {
+  std::vector<std::string> involved = names;
+  for (const host::Bond& bond : host.bonds) {
+    for (const std::string& member : bond.members) {
+      const bool touched = std::find(names.begin(), names.end(), member) != names.end();
+      if (touched && host.find_port(bond.name) != nullptr) add_unique(involved, bond.name);
+    }
+  }
+  for (const std::string& name : involved) {
+    const std::string& nic = host.find_port(name)->nic;
+    if (nics.find(nic) != nullptr) continue;
+    std::vector<std::string> known;
+    for (const host::NicRow& row : nics.rows()) known.push_back(row.name);
+    const std::string nearest = nearest_name(nic, known);
+    return fail(ErrorKind::bad_input, "{}.nic: found \"{}\", allowed: a row of configs/nics: {}{}", name, nic,
+                joined(known), nearest.empty() ? "" : "; did you mean " + nearest + "?");
+  }
+  return {};
+}
+
 void add_gid_remark(const host::Port& port, std::vector<std::string>& remarks) {
   if (!port.rdma || port.rdma->link_layer != host::LinkLayer::ethernet) return;
   const bool has_v2 = std::any_of(port.rdma->gids.begin(), port.rdma->gids.end(),
@@ -165,8 +193,9 @@ Expected<Plan> make_plan(const host::Host& host, const Profile& profile, const h
   plan.host = host.name;
   plan.profile = profile.name;
   plan.made_at_unix_ns = now_unix_ns;
-  const auto names = chosen_ports(host, ports, plan.remarks);
+  const auto names = chosen_ports(host, ports, nics, plan.remarks);
   if (!names) return tl::unexpected(names.error());
+  if (auto status = expect_known_nics(host, *names, nics); !status) return tl::unexpected(status.error());
   std::vector<Change> changes;
   for (const std::string& name : *names) {
     const host::Port& port = *host.find_port(name);
@@ -184,9 +213,17 @@ Expected<Plan> make_plan(const host::Host& host, const Profile& profile, const h
     }
     add_gid_remark(*bond, plan.remarks);
   }
+  const auto kept = std::stable_partition(changes.begin(), changes.end(), [](const Change& change) {
+    return !change.before || *change.before != change.after;
+  });
+  for (auto change = kept; change != changes.end(); ++change) {
+    plan.kept.push_back({change->knob, change->after});
+  }
+  changes.erase(kept, changes.end());
   plan.steps = arrange(std::move(changes), host, nics);
   for (const std::string& line : profile.notes) plan.remarks.push_back("besides: " + line);
-  plan.facts = facts_of(host, plan.touched_ports(host));
+  plan.ports = *names;
+  plan.facts = facts_of(host, plan.bound_ports(host));
   plan.facts_sha256 = sha256_of(plan.facts);
   return plan;
 }

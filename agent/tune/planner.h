@@ -18,12 +18,13 @@ constexpr Bytes kLargestFrame{9216};
 // RDMA device, its own or its bond's, is on Ethernet; what is left out is a remark that says why. What the
 // profile wants and the host cannot have is a remark, not an error. A plan without
 // steps: the host is as the profile wants it. Errors: bad_input for a port that is not there, with the
-// nearest name; absent if no port qualifies.
+// nearest name, and for one whose `nic` (a file's host may say anything) is no row of `nics`; absent if no
+// port qualifies.
 Expected<Plan> make_plan(const host::Host& host, const Profile& profile, const host::NicTable& nics,
                          const std::vector<std::string>& ports, std::int64_t now_unix_ns);
 
-// What one port should show; empty where the profile leaves the knob alone or the port cannot have it, which
-// is then said in `remarks`.
+// What one port should show, also what it shows already (a change from a value to the same); nothing where
+// the profile leaves the knob alone or the port cannot have it, which is then said in `remarks`.
 std::vector<Change> desired_changes(const host::Host& host, const host::Port& port, const Profile& profile,
                                     const host::NicRow& traits, std::vector<std::string>& remarks);
 

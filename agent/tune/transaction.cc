@@ -10,6 +10,7 @@ ExitCode exit_code(Verdict verdict) {
     case Verdict::committed:
     case Verdict::waiting:
     case Verdict::nothing_to_do:
+    case Verdict::adopted:
       return ExitCode::fine;
     case Verdict::refused:
       return ExitCode::bad_input;

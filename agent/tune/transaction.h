@@ -26,7 +26,7 @@ struct Timing {
   Duration round_pause = seconds(1);
 };
 
-enum class Verdict { committed, waiting, rolled_back, rollback_failed, refused, nothing_to_do };
+enum class Verdict { committed, waiting, rolled_back, rollback_failed, refused, nothing_to_do, adopted };
 ExitCode exit_code(Verdict verdict);
 
 struct Result {
@@ -59,6 +59,12 @@ class Transactions {
   // Errors: conflict if a transaction is open, io or denied if the journal cannot be written or has no space:
   // nothing was changed. Everything else is a verdict.
   Expected<Result> apply(const Plan& plan, const ApplyRequest& request, const Arm& arm);
+
+  // Of a plan that changes nothing: what it found as wanted becomes part of the confirmed state, so that a
+  // boot brings it back. Writes nothing but the journal. Verdicts: adopted; nothing_to_do if all of it is
+  // confirmed already; refused if the plan is stale, a rollback has failed, or a guardrail would refuse it at
+  // boot. Errors: as apply.
+  Expected<Result> adopt(const Plan& plan, const ApplyRequest& request);
 
   // Confirms the waiting transaction (`id` if given). The host has to show every value of the plan; if it
   // does not, the verdict stays waiting and says what differs. After the deadline it is rolled back instead.

@@ -9,6 +9,7 @@
 #include "agent/host/network_storage.h"
 #include "agent/host/pcie.h"
 #include "agent/host/rdma_files.h"
+#include "agent/host/storage_service.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rocetune::host;
@@ -21,6 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)parse_tcp_table(text);
   (void)parse_network_mounts(text);
   (void)parse_nvme_server(text);
+  (void)parse_lnet_interfaces(text);
   (void)parse_lockdown(text);
   (void)route_to({{std::string(text), 1, 0}, {"0.0.0.0/0", 2, 0}}, "10.0.0.1");
   return 0;

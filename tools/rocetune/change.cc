@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "agent/host/host_reader.h"
+#include "agent/tune/arrange.h"
 #include "agent/tune/caller.h"
 #include "agent/tune/deadman.h"
 #include "agent/tune/derived_plans.h"
@@ -82,7 +83,9 @@ Expected<PlanSource> plan_source(const ApplyCommand& command, const Tables& tabl
   if (!text) return tl::unexpected(Error(ErrorKind::bad_input, text.error().text()));
   auto plan = tune::plan_from_json(*text, command.plan_file);
   if (!plan) return tl::unexpected(plan.error());
-  return PlanSource([plan = std::move(*plan)](const host::Host&) { return Expected<Plan>(plan); });
+  return PlanSource([plan = std::move(*plan), &tables](const host::Host& host) {
+    return Expected<Plan>(tune::with_known_effects(plan, host, tables.nics));
+  });
 }
 
 // A reminder for who plans while something is unfinished; planning itself changes nothing.
@@ -121,6 +124,10 @@ tune::ApplyRequest request_of(const Caller& caller, const std::vector<std::strin
 ExitCode apply_plan(ChangeSession& session, const Plan& plan, const tune::ApplyRequest& request,
                     bool persist = false) {
   auto result = session.transactions().apply(plan, request, [&](std::int64_t id) { return session.arm(id); });
+  // With a state as wanted that is to outlive a reboot, what was found becomes the confirmed state.
+  if (result && persist && result->verdict == Verdict::nothing_to_do) {
+    result = session.transactions().adopt(plan, request);
+  }
   if (!result) return complain(result.error());
   const ExitCode code = session.report(*result);
   return persist ? persist_after(session, *result, code) : code;
@@ -208,7 +215,11 @@ ExitCode run_apply(const ApplyCommand& command) {
   const auto plan = (*source)(*host);
   if (!plan) return complain(plan.error());
   const auto refused = refusals_now(*host, *plan, (*session)->tables(), command.allow);
-  if (!command.change.common.json) print(tune::plan_text(*plan, *host, refused, command.plan.with_mlnx_qos));
+  // That nothing has to change is said of the host and the state that a file's plan is bound to only.
+  const bool foreign = plan->is_empty() && !tune::staleness(*plan, *host).empty();
+  if (!command.change.common.json && !foreign) {
+    print(tune::plan_text(*plan, *host, refused, command.plan.with_mlnx_qos));
+  }
   if (!plan->is_empty() && refused.empty()) {
     if (auto status = consent(command.yes, "Apply this plan?"); !status) return complain(status.error());
   }
@@ -240,15 +251,15 @@ ExitCode run_rollback(const RollbackCommand& command) {
   }
   const auto& entries = book->entries();
   const auto wanted = std::find_if(entries.rbegin(), entries.rend(), [&](const tune::Entry& entry) {
-    const bool can_be = entry.outcome == tune::Outcome::committed && !entry.undone_by &&
-                        entry.begin.plan.kind != tune::PlanKind::boot;
-    return can_be && (!command.id || entry.id == *command.id);
+    return tune::can_be_undone(entry) && (!command.id || entry.id == *command.id);
   });
   if (wanted == entries.rend()) {
     return complain(Error(
         ErrorKind::bad_input,
-        command.id ? fmt::format("transaction {} is not there, not committed or undone already", *command.id)
-                   : "no committed transaction to roll back"));
+        command.id
+            ? fmt::format("transaction {} is not there, not committed, undone already or changed nothing",
+                          *command.id)
+            : "no committed transaction to roll back"));
   }
   const auto host = (*session)->host().observe();
   if (!host) return complain(host.error());

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "agent/tune/boot_unit.h"
+#include "agent/tune/compaction.h"
 #include "agent/tune/deadman.h"
 #include "agent/tune/history.h"
 #include "agent/tune/history_index.h"
@@ -28,6 +29,8 @@ std::string_view name_of(Verdict verdict) {
       return "refused";
     case Verdict::nothing_to_do:
       return "nothing_to_do";
+    case Verdict::adopted:
+      return "adopted";
   }
   return "?";
 }
@@ -89,6 +92,11 @@ std::string result_text(const Result& result, const tune::Moment& now) {
     case Verdict::refused:
       out = "Refused, nothing was changed:\n";
       break;
+    case Verdict::adopted:
+      out = fmt::format(
+          "Transaction {}: nothing was written; what the host shows is now its confirmed state.\n",
+          result.id);
+      break;
     case Verdict::nothing_to_do:
       out = result.reason.empty() ? "Nothing to do.\n" : fmt::format("Nothing to do: {}.\n", result.reason);
       break;
@@ -140,6 +148,9 @@ Expected<std::unique_ptr<ChangeSession>> ChangeSession::open(const ChangeOptions
   if (auto status = state.make(); !status) return tl::unexpected(status.error());
   auto lock = state.lock();
   if (!lock) return tl::unexpected(lock.error());
+  // A journal that could not be shortened does no harm: damage is told by opening it.
+  const auto aside = tune::shorten_journal(state);
+  if (aside && *aside) fmt::print(stderr, "the journal is shorter now; the whole one: {}\n", **aside);
   auto journal = state.open_journal();
   if (!journal) return tl::unexpected(journal.error());
   return std::unique_ptr<ChangeSession>(new ChangeSession(options, std::move(*tables), std::move(state),

@@ -48,10 +48,11 @@ ExitCode persist_after(const ChangeSession& session, const tune::Result& result,
     const auto confirmed = holds_confirmed_state(session.state());
     if (!confirmed) return complain(confirmed.error());
     if (!*confirmed) {
-      complain("--persist: no state was ever confirmed here, there is nothing to bring back: no boot unit");
+      complain("--persist: the profile asks for nothing that can be brought back here: no boot unit");
       return ExitCode::bad_input;
     }
-  } else if (result.verdict != Verdict::committed && result.verdict != Verdict::waiting) {
+  } else if (result.verdict != Verdict::committed && result.verdict != Verdict::waiting &&
+             result.verdict != Verdict::adopted) {
     return code;
   }
   const auto unit = install(session);

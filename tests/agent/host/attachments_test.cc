@@ -44,6 +44,10 @@ TEST(RouteTo, LongestPrefixWinsThenMetric) {
 
 TEST(RouteTo, NoRouteIsNoLink) { EXPECT_FALSE(route_to({{"10.0.0.0/8", 2, 0}}, "192.0.2.1")); }
 
+TEST(RouteTo, ALinkLocalAddressIsOnEveryLink) {
+  EXPECT_FALSE(route_to({{"fe80::/64", 2, 256}, {"fe80::/64", 3, 256}}, "fe80::1"));
+}
+
 // A root with what read_attachments looks at; every file may be left out.
 class HostRoot : public testing::Test {
  protected:
@@ -52,7 +56,8 @@ class HostRoot : public testing::Test {
     root_ = ::mkdtemp(name.data());
     put("/proc/mounts", "/dev/sda1 / ext4 rw 0 0\n");
     put("/proc/net/tcp", "  sl  local_address rem_address   st\n");
-    kernel_.routes = std::vector<RouteEntry>{{"10.0.0.0/24", 2, 0}};
+    kernel_.routes = std::vector<RouteEntry>{{"10.0.0.0/24", 2, 0}, {"10.9.0.0/16", 2, 0, true}};
+    kernel_.addresses = std::vector<AddressEntry>{{2, "10.0.0.1/24"}, {3, "192.0.2.1/24"}, {3, "fe80::2/64"}};
   }
   ~HostRoot() override { std::filesystem::remove_all(root_); }
   void put(const std::string& path, const std::string& text) {
@@ -74,7 +79,9 @@ class HostRoot : public testing::Test {
 };
 
 TEST_F(HostRoot, NothingThereIsNothingUnknown) {
-  EXPECT_TRUE(read().by_link.empty());
+  Attachments routes_only;
+  routes_only.gateway_routes = {"10.9.0.0/16"};
+  EXPECT_EQ(read().by_link, (std::map<int, Attachments>{{2, routes_only}}));
   EXPECT_EQ(read().anywhere, Attachments{});
 }
 
@@ -86,7 +93,7 @@ TEST_F(HostRoot, LustreOverRdmaIsFoundByTheAddressInItsNid) {
 
 TEST_F(HostRoot, AServerThatIsNoAddressMayBeReachedOverEveryPort) {
   put("/proc/mounts", "filer:/vol /data fuse.glusterfs rw 0 0\ngpfs0 /gpfs gpfs rw 0 0\n");
-  EXPECT_TRUE(read().by_link.empty());
+  EXPECT_TRUE(read().by_link.at(2).storage_mounts.empty());
   EXPECT_EQ(read().anywhere.unknown_storage,
             (Names{"/data: where server filer is reached is not known", "/gpfs: its servers are not known"}));
 }
@@ -107,6 +114,69 @@ TEST_F(HostRoot, NvmeOverFabricsAndIscsiAreStorage) {
   EXPECT_EQ(read().anywhere.unknown_storage, Names{"nvme2 (NVMe over tcp): its servers are not known"});
 }
 
+constexpr const char* kNis =
+    "nid                      status alive refs peer  rtr   max    tx   min\n"
+    "0@lo                         up     0    2    0    0     0     0     0\n"
+    "10.0.0.1@o2ib                up    -1    1   32    0   512   512   505\n";
+
+TEST_F(HostRoot, AnObjectServerGuardsThePortsOfItsLnetInterfaces) {
+  put("/sys/module/lnet/version", "2.15\n");
+  put("/sys/kernel/debug/lnet/nis", kNis);
+  put("/proc/mounts", "/dev/mapper/ost0 /mnt/ost0 lustre ro,svname=fs-OST0000 0 0\n");
+  EXPECT_EQ(read().by_link.at(2).storage_mounts, Names{"Lustre (10.0.0.1@o2ib)"});
+  EXPECT_FALSE(read().by_link.contains(3));
+  EXPECT_TRUE(read().anywhere.unknown_storage.empty());
+}
+
+// An older Lustre's place.
+TEST_F(HostRoot, LnetInProcCountsToo) {
+  put("/sys/module/lnet/version", "2.5\n");
+  put("/proc/sys/lnet/nis", kNis);
+  EXPECT_EQ(read().by_link.at(2).storage_mounts, Names{"Lustre (10.0.0.1@o2ib)"});
+}
+
+TEST_F(HostRoot, LnetWhoseInterfacesCannotBeReadMayUseEveryPort) {
+  put("/sys/module/lnet/version", "2.15\n");
+  put("/proc/mounts", "/dev/mapper/ost0 /mnt/ost0 lustre_tgt ro,svname=fs-OST0000 0 0\n");
+  const Names unknown = read().anywhere.unknown_storage;
+  ASSERT_EQ(unknown.size(), 2u);
+  EXPECT_EQ(unknown[0], "/mnt/ost0: over which ports this Lustre target is served is not known");
+  EXPECT_TRUE(unknown[1].starts_with("Lustre's network (LNet) is loaded, over which ports it goes: "))
+      << unknown[1];
+}
+
+TEST_F(HostRoot, AnLnetInterfaceOfNoPortOfOursMayUseEveryPort) {
+  put("/sys/module/lnet/version", "2.15\n");
+  put("/sys/kernel/debug/lnet/nis", "10.7.7.7@o2ib up -1 1 32 0 512 512 505\n22@kfi up 0 1 8 0 1 1 1\n");
+  EXPECT_EQ(read().anywhere.unknown_storage,
+            (Names{"Lustre (10.7.7.7@o2ib): which port it goes over is not known",
+                   "Lustre (22@kfi): which port it goes over is not known"}));
+}
+
+TEST_F(HostRoot, WithoutTheModuleThereIsNoLnet) {
+  put("/sys/module/nvme/version", "1\n");
+  put("/sys/kernel/debug/lnet/nis", kNis);
+  EXPECT_TRUE(read().by_link.at(2).storage_mounts.empty());
+  EXPECT_TRUE(read().anywhere.unknown_storage.empty());
+}
+
+TEST_F(HostRoot, StorageThatThisHostServesOverRdma) {
+  const std::string port = "/sys/kernel/config/nvmet/ports/";
+  put(port + "1/addr_trtype", "rdma\n");
+  put(port + "1/addr_traddr", "10.0.0.1\n");
+  put(port + "1/subsystems/nqn.test/x", "");
+  put(port + "2/addr_trtype", "tcp\n");
+  put(port + "2/addr_traddr", "0.0.0.0\n");
+  put(port + "2/subsystems/nqn.test/x", "");
+  put(port + "3/addr_trtype", "fc\n");
+  put(port + "3/subsystems/nqn.test/x", "");
+  put("/proc/fs/nfsd/portlist", "rdma 20049\ntcp 2049\n");
+  EXPECT_EQ(read().by_link.at(2).storage_mounts, Names{"NVMe target over rdma (10.0.0.1)"});
+  EXPECT_EQ(read().anywhere.unknown_storage,
+            (Names{"NFS server (rdma 20049): which port it goes over is not known",
+                   "NVMe target over tcp (0.0.0.0): which port it goes over is not known"}));
+}
+
 TEST_F(HostRoot, WhatCannotBeReadIsNotNone) {
   remove("/proc/mounts");
   remove("/proc/net/tcp");
@@ -117,9 +187,24 @@ TEST_F(HostRoot, WhatCannotBeReadIsNotNone) {
   EXPECT_NE(found.unknown_sessions[0].find("/proc/net/tcp"), std::string::npos) << found.unknown_sessions[0];
 }
 
+// Peer 10.0.0.50 is routed over link 2; the session's own address 192.0.2.1 is on link 3.
+TEST_F(HostRoot, ASessionHangsOnThePortOfItsOwnAddressToo) {
+  put("/proc/net/tcp", "  sl  local_address rem_address   st\n   0: 010200C0:0016 3200000A:D2F0 01 0\n");
+  EXPECT_EQ(read().by_link.at(2).ssh_peers, Names{"10.0.0.50"});
+  EXPECT_EQ(read().by_link.at(3).ssh_peers, Names{"10.0.0.50"});
+}
+
+TEST_F(HostRoot, ASessionWithALinkLocalPeerHangsOnTheLinkOfItsOwnAddress) {
+  put("/proc/net/tcp6",
+      "  sl  local_address rem_address   st\n"
+      "   0: 000080FE000000000000000002000000:0016 000080FE000000000000000001000000:D2F0 01 0\n");
+  EXPECT_EQ(read().by_link.at(3).ssh_peers, Names{"fe80::1"});
+  EXPECT_TRUE(read().by_link.at(2).ssh_peers.empty());
+}
+
 TEST_F(HostRoot, ASessionOfThisHostWithItselfHangsOnNoPort) {
   put("/proc/net/tcp", "  sl  local_address rem_address   st\n   0: 0100007F:0016 0100007F:D2F0 01 0\n");
-  EXPECT_TRUE(read().by_link.empty());
+  EXPECT_TRUE(read().by_link.at(2).ssh_peers.empty());
   EXPECT_TRUE(read().anywhere.unknown_sessions.empty());
 }
 

@@ -1,8 +1,10 @@
 #include "agent/host/host_reader.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "agent/host/congestion_files.h"
 #include "agent/host/interfaces.h"
@@ -164,9 +166,60 @@ TEST(HostReader, AConnectX7MayRunAnotherAlgorithm) {
   port.cc_params = std::map<std::string, std::int64_t>{{"np_cnp_dscp", 48}};
   port.pci_id = "15b3:1021";
   const NicRow& row = nics().named("mlx5");
-  EXPECT_EQ(read_congestion_control(row, port, true).error().kind, Unavailable::Kind::absent);
+  const HostFiles nothing("/nonexistent");
+  EXPECT_EQ(read_congestion_control(nothing, row, port, true).error().kind, Unavailable::Kind::absent);
   port.pci_id = "15b3:101d";
-  EXPECT_EQ(read_congestion_control(row, port, true), CongestionControl::dcqcn);
+  EXPECT_EQ(read_congestion_control(nothing, row, port, true), CongestionControl::dcqcn);
+}
+
+// A root whose only content is a fwctl device below a PCI function.
+class FwctlRoot : public testing::Test {
+ protected:
+  FwctlRoot() {
+    std::string name = testing::TempDir() + "rocetune-fwctl-XXXXXX";
+    root_ = ::mkdtemp(name.data());
+    port_.pci_id = "15b3:1021";
+    port_.pci_address = "0000:03:00.0";
+  }
+  ~FwctlRoot() override { std::filesystem::remove_all(root_); }
+  void add_device(const std::string& function) {
+    const std::string device = "/devices/pci0000:00/" + function + "/mlx5_core.fwctl.0/fwctl/fwctl0";
+    std::filesystem::create_directories(root_ + "/sys" + device);
+    std::filesystem::create_directories(root_ + "/sys/class/fwctl");
+    std::filesystem::create_symlink("../.." + device, root_ + "/sys/class/fwctl/fwctl0");
+  }
+  std::string why() {
+    const auto found = read_congestion_control(HostFiles(root_), nics().named("mlx5"), port_, true);
+    EXPECT_FALSE(found);
+    return found ? "" : found.error().why;
+  }
+  bool says(const std::string& what) { return why().find(what) != std::string::npos; }
+
+  std::string root_;
+  Port port_;
+};
+
+TEST_F(FwctlRoot, AKernelWithoutFwctlIsSaidToHaveNone) {
+  EXPECT_EQ(why(),
+            "this NIC may run a programmable algorithm in place of DCQCN, and only its firmware knows which: "
+            "this kernel has no fwctl to ask it by (from Linux 6.15 on); by hand: mlxconfig "
+            "USER_PROGRAMMABLE_CC for the next boot, mlxreg PPCC for now");
+}
+
+TEST_F(FwctlRoot, TheDeviceOfTheNicIsNamed) {
+  add_device("0000:03:00.0");
+  EXPECT_TRUE(says("the vendor's tools can ask it by fwctl, /dev/fwctl/fwctl0")) << why();
+}
+
+TEST_F(FwctlRoot, ADeviceOfAnotherNicIsNotItsOwn) {
+  add_device("0000:13:00.0");
+  EXPECT_TRUE(says("fwctl has no device of this NIC (module mlx5_fwctl)")) << why();
+}
+
+// Parameters that are hidden or missing do not make the question another one.
+TEST_F(FwctlRoot, WithoutParametersTheFirmwareIsStillTheOneToAsk) {
+  port_.cc_params = denied("kernel lockdown (integrity)");
+  EXPECT_TRUE(says("only its firmware knows")) << why();
 }
 
 TEST(HostReader, ANicWithoutARowIsToldByItsDriver) {
@@ -180,7 +233,7 @@ TEST(HostReader, ANicWithoutARowIsToldByItsDriver) {
 TEST(HostReader, ANicWhoseIdIsNotKnownMayRunAnotherAlgorithmIfItsFamilyMay) {
   Port port;
   port.cc_params = std::map<std::string, std::int64_t>{{"np_cnp_dscp", 48}};
-  EXPECT_FALSE(read_congestion_control(nics().named("mlx5"), port, true));
+  EXPECT_FALSE(read_congestion_control(HostFiles("/nonexistent"), nics().named("mlx5"), port, true));
 }
 
 TEST(HostReader, OwnersAreNamedWithTheirEvidence) {

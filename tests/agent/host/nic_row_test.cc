@@ -23,9 +23,29 @@ TEST(NicTable, AnUnknownNicIsTreatedWithCare) {
   const auto table = NicTable::load(ConfigFiles());
   ASSERT_TRUE(table);
   const NicRow& row = table->named("unknown");
-  EXPECT_TRUE(row.dcb.pfc_write_bounces_link);
+  for (const WriteEffect effect :
+       {row.writes.pfc, row.writes.ets, row.writes.app, row.writes.mtu, row.writes.pause}) {
+    EXPECT_EQ(effect, WriteEffect::bounces_link);
+  }
   EXPECT_TRUE(row.dcb.buffer_write_is_sticky);
   EXPECT_TRUE(row.cc.parameters.empty());
+}
+
+// By driver: mlx5 bounces the link for PFC alone, ice closes the interface for every table.
+TEST(NicTable, WritesDoWhatTheDriverDoes) {
+  const auto table = NicTable::load(ConfigFiles());
+  ASSERT_TRUE(table);
+  const WriteTraits& mlx5 = table->named("mlx5").writes;
+  EXPECT_EQ(mlx5.pfc, WriteEffect::bounces_link);
+  EXPECT_EQ(mlx5.ets, WriteEffect::none);
+  EXPECT_EQ(mlx5.mtu, WriteEffect::stops_traffic);
+  const WriteTraits& ice = table->for_driver("ice").writes;
+  for (const WriteEffect effect : {ice.pfc, ice.ets, ice.app})
+    EXPECT_EQ(effect, WriteEffect::closes_interface);
+  EXPECT_EQ(ice.pause, WriteEffect::bounces_link);
+  EXPECT_EQ(table->for_driver("bnxt_en").writes.pfc, WriteEffect::stops_traffic);
+  EXPECT_FALSE(table->for_driver("ice").dcb.refuses_bond_members.empty());
+  EXPECT_TRUE(table->named("mlx5").dcb.refuses_bond_members.empty());
 }
 
 TEST(NicTable, Mlx5ParametersHaveTheirRanges) {

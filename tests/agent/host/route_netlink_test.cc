@@ -74,6 +74,8 @@ TEST(RouteNetlink, ADefaultRouteHasNoDestinationAttribute) {
   const auto routes = parse_route(payload_of(message));
   ASSERT_TRUE(routes);
   EXPECT_EQ(*routes, (std::vector<RouteEntry>{{"::/0", 4, 1024}}));
+  message.put(RTA_GATEWAY, std::array<std::uint8_t, 16>{0xfe, 0x80});
+  EXPECT_TRUE(parse_route(payload_of(message))->front().has_gateway);
 }
 
 TEST(RouteNetlink, AMultipathRouteLeavesByEachOfItsLinks) {

@@ -1,5 +1,6 @@
 #include "agent/tune/guardrails.h"
 
+#include "agent/tune/arrange.h"
 #include "tests/agent/tune/bench.h"
 
 namespace rocetune::tune {
@@ -184,6 +185,68 @@ TEST_F(Guardrails, AFirmwareAgentThatMakesTheDriverRefuseCannotBeOverridden) {
             std::string::npos);
   keep_only(host::KnobKind::mtu);
   EXPECT_TRUE(check().empty());
+}
+
+// ice_dcb_nl.c: EINVAL while the port is in a bond.
+TEST_F(BondedGuardrails, DcbOfABondedPortWhoseDriverRefusesItIsSaidBefore) {
+  EXPECT_TRUE(check().empty()) << to_text(check().front());
+  for (std::size_t i = 0; i < 2; ++i) host.ports[i].nic = "irdma";
+  keep_only(host::KnobKind::ets);
+  expect_only("dcb-in-bond", {"eth0", "eth1"});
+  EXPECT_EQ(check().front().reason,
+            "it is in bond0, and its driver refuses to change ets of a port in a bond (from Linux 6.6 on, "
+            "where the NIC offers SR-IOV LAG): take it out first");
+  host.bonds.clear();
+  for (host::Port& port : host.ports) port.bond.reset();
+  EXPECT_TRUE(check().empty()) << to_text(check().front());
+}
+
+TEST_F(BondedGuardrails, TheMtuOfABondIsNoDcb) {
+  for (host::Port& port : host.ports) port.nic = "irdma";
+  keep_only(host::KnobKind::mtu);
+  EXPECT_TRUE(check().empty()) << to_text(check().front());
+}
+
+TEST_F(Guardrails, AnInterfaceThatIsClosedLosesAddressesAndRoutes) {
+  host.ports[0].nic = "irdma";
+  keep_only(host::KnobKind::ets);
+  for (Step& step : plan.steps) {  // mlx5's, for the PFC that went
+    step.interrupts_link = false;
+    step.effect = host::WriteEffect::none;
+  }
+  plan = with_known_effects(plan, host, limits().nics);
+  EXPECT_EQ(plan.steps.front().effect, host::WriteEffect::closes_interface);
+  EXPECT_TRUE(check().empty()) << to_text(check().front());
+  host.ports[0].addresses = {"10.0.0.1/24", "fe80::1/64", "fd00::1/64"};
+  host.ports[0].attachments->gateway_routes = {"10.9.0.0/16"};
+  expect_only("close-interface", {"eth0"});
+  EXPECT_EQ(check().front().reason,
+            "its driver takes the interface down and up, and nothing but a network manager puts back "
+            "fd00::1/64, route to 10.9.0.0/16");
+}
+
+// A file that was edited: what this version knows about the NIC wins.
+TEST_F(Guardrails, APlanThatHidesWhatItDoesIsNotBelieved) {
+  host.ports[0].attachments->carries_default_route = true;
+  for (Step& step : plan.steps) {
+    step.interrupts_link = false;
+    step.effect = host::WriteEffect::none;
+    for (Change& change : step.changes) change.risk.clear();
+  }
+  EXPECT_TRUE(check().empty());
+  plan = with_known_effects(plan, host, limits().nics);
+  expect_only("bounce-default-route", {"eth0"});
+}
+
+TEST_F(Guardrails, APlanThatCallsAStickyWriteExactIsNotBelieved) {
+  plan = plan_for(kernel);
+  keep_only(host::KnobKind::buffers);
+  for (Step& step : plan.steps) {
+    for (Change& change : step.changes) change.revert = Revert::exact;
+  }
+  EXPECT_TRUE(check().empty());
+  plan = with_known_effects(plan, host, limits().nics);
+  expect_only("inexact-revert", {"eth0", "eth1"});
 }
 
 TEST_F(Guardrails, HeadroomOfTheDriversBuffersCountsAgainstTheTotal) {

@@ -267,14 +267,76 @@ TEST_F(Planner, ATableWriteThatStopsTrafficInterrupts) {
   kernel = FakeKernel(1);
   kernel.host.ports[0].nic = "irdma";
   const Plan plan = make(profile());
-  const Change* ets = find(plan, "eth0", KnobKind::ets);
-  ASSERT_NE(ets, nullptr);
-  EXPECT_EQ(ets->risk, "traffic stops while the NIC's queues are built anew; the link stays up");
+  const Change* app = find(plan, "eth0", KnobKind::app_table);
+  ASSERT_NE(app, nullptr);
+  EXPECT_TRUE(app->risk.starts_with("the driver takes the interface down and up, the link stays up"))
+      << app->risk;
   for (const Step& step : plan.steps) {
     if (step.changes.front().knob.kind == KnobKind::pfc) {
       EXPECT_TRUE(step.interrupts_link);
+      EXPECT_EQ(step.effect, host::WriteEffect::closes_interface);
+    }
+    if (step.changes.front().knob.kind == KnobKind::mtu) {
+      EXPECT_EQ(step.effect, host::WriteEffect::stops_traffic);
     }
   }
+}
+
+// ice_dcbnl_setapp: ETS is overwritten by the first DSCP entry, and its map is fixed from then on.
+TEST_F(Planner, TablesThatTheDriverOverwritesWaitForASecondPlan) {
+  kernel = FakeKernel(1);
+  host::Port& port = kernel.host.ports[0];
+  port.nic = "irdma";
+  port.dcb.app = std::vector<host::AppEntry>{};
+  const Plan first = make(profile());
+  EXPECT_NE(find(first, "eth0", KnobKind::app_table), nullptr);
+  EXPECT_NE(find(first, "eth0", KnobKind::pfc), nullptr);
+  EXPECT_EQ(find(first, "eth0", KnobKind::ets), nullptr);
+  EXPECT_EQ(std::count(first.remarks.begin(), first.remarks.end(),
+                       "eth0 ets is left alone: the driver sets it to a default of its own when the trust "
+                       "changes; once this plan is confirmed, plan again"),
+            1);
+  port.dcb.app = std::vector<host::AppEntry>{{host::AppSelector::dscp, 26, Priority(3)}};
+  for (int i = 0; i < 8; ++i) port.dcb.ets->tc_of_priority[static_cast<std::size_t>(i)] = TrafficClass(i);
+  const Plan second = make(profile());
+  const Change* ets = find(second, "eth0", KnobKind::ets);
+  ASSERT_NE(ets, nullptr);
+  const auto& after = std::get<host::EtsSetting>(ets->after);
+  EXPECT_EQ(after.tc_of_priority, port.dcb.ets->tc_of_priority);
+  EXPECT_EQ(after.tsa[3], host::Tsa::ets);
+  EXPECT_EQ(after.tx_share_percent[0] + after.tx_share_percent[3], 100);
+  EXPECT_EQ(after.tsa[6], host::Tsa::strict);
+}
+
+TEST_F(Planner, LeavingDscpTrustLeavesPfcToASecondPlanToo) {
+  kernel = FakeKernel(1);
+  kernel.host.ports[0].nic = "irdma";
+  kernel.host.ports[0].dcb.app = std::vector<host::AppEntry>{{host::AppSelector::dscp, 26, Priority(3)}};
+  const Plan plan = make(profile("pcp-tagged-l2"));
+  EXPECT_NE(find(plan, "eth0", KnobKind::app_table), nullptr);
+  EXPECT_EQ(find(plan, "eth0", KnobKind::pfc), nullptr);
+  EXPECT_EQ(find(plan, "eth0", KnobKind::ets), nullptr);
+}
+
+TEST_F(Planner, AHostFileWithANicThatThisVersionDoesNotKnowIsBadInput) {
+  kernel.host.ports[1].nic = "mlx6";
+  const auto plan = make_plan(host(), profile(), nics(), {"eth1"}, 0);
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().kind(), ErrorKind::bad_input);
+  EXPECT_EQ(
+      plan.error().text(),
+      "eth1.nic: found \"mlx6\", allowed: a row of configs/nics: bnxt, ionic, irdma, mlx5, rxe, unknown; "
+      "did you mean mlx5?");
+  EXPECT_EQ(make(profile()).remarks.front(),
+            "eth1 is left out: its kind of NIC, mlx6, is not known to configs/nics");
+}
+
+TEST_F(Planner, AHostFileWithABondOfAnUnknownNicIsBadInput) {
+  kernel = FakeKernel(2, "802.3ad");
+  kernel.host.ports[2].nic = "";
+  const auto plan = make_plan(host(), profile(), nics(), {"eth0"}, 0);
+  ASSERT_FALSE(plan);
+  EXPECT_TRUE(plan.error().text().starts_with("bond0.nic: found \"\"")) << plan.error().text();
 }
 
 TEST_F(Planner, AnUnknownPortIsBadInputWithTheNearestName) {
