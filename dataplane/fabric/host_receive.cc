@@ -36,12 +36,19 @@ void HostNode::on_link_frame(Instant now, PacketIndex index) {
     gate_.on_message(now, kind, message);
     return transmit(now);
   }
-  effects_.push_back(message.pause);
+  counters_.pauses_received.add(message.pause);
+  // A NIC without PFC for a class does not listen to pauses of it.
+  PfcMessage heard = message.pause;
+  heard.enabled = PrioritySet(
+      static_cast<std::uint8_t>(heard.enabled.mask() & parameters_.receiver.buffer.lossless.mask()));
+  if (heard.enabled.is_empty()) return;
+  effects_.push_back(heard);
   set_timer(now + parameters_.pause_reaction, timer(kEffect));
 }
 
 void HostNode::receive(Instant now, PacketIndex index) {
   const Priority p = priority_of(packet(index).dscp);
+  counters_.received.add(p, packet(index).wire_bytes);
   const bool is_slow = receive_rate_ > BitRate(0) || !taken_.is_empty();
   if (!is_slow) {
     if (parameters_.receiver.buffer.flow_control == FlowControl::credits) {
@@ -51,13 +58,16 @@ void HostNode::receive(Instant now, PacketIndex index) {
     return deliver(now, index);
   }
   if (!ingress_.admit(0, p, packet(index).wire_bytes)) {
-    ++receive_drops_;
+    ++counters_.discards[index_of(p)];
+    counters_.discarded_wire_bytes += packet(index).wire_bytes;
     return packets().give_back(index);
   }
   taken_.push(packets(), index);
   if (!is_taking_) {
     is_taking_ = true;
     take_next(now);
+  } else if (stalled_since_ == Instant::never()) {
+    stalled_since_ = now;
   }
   tell(now, p);
 }
@@ -69,6 +79,10 @@ void HostNode::take_next(Instant now) {
     return;
   }
   const PacketIndex index = taken_.pop(packets());
+  if (taken_.is_empty() && stalled_since_ != Instant::never()) {
+    stalled_ += now - stalled_since_;
+    stalled_since_ = Instant::never();
+  }
   const Priority p = priority_of(packet(index).dscp);
   const std::uint32_t bytes = packet(index).wire_bytes;
   const Duration span =
@@ -97,6 +111,8 @@ void HostNode::tell(Instant now, Priority p) {
       storm_check_ = check;
       set_timer(check, timer(kStorm));
     }
+  } else if (frame->kind == PacketKind::pause) {
+    held_back_[index_of(p)] += now - holding_since_[index_of(p)];
   }
   send_link_frame(now, *frame);
   refresh_in_time();
@@ -116,6 +132,7 @@ void HostNode::on_storm(Instant now) {
     }
     prevented_ = prevented_.with(p);
     ++storms_prevented_;
+    held_back_[index_of(p)] += now - holding_since_[index_of(p)];
     if (const auto frame = ingress_.let_go(now, 0, p)) send_link_frame(now, *frame);
   }
   if (storm_check_ != Instant::never()) set_timer(storm_check_, timer(kStorm));
@@ -134,6 +151,7 @@ void HostNode::send_link_frame(Instant now, const LinkFrame& frame) {
   packet.kind = frame.kind;
   packet.wire_bytes = frame.wire_bytes();
   packets().body(index).link = frame.message;
+  if (frame.kind == PacketKind::pause) counters_.pauses_sent.add(frame.message.pause);
   control_.push(packets(), index);
   transmit(now);
 }

@@ -27,6 +27,7 @@ void Node::change_link(Instant now, const Planned& planned) {
   Out& out = outs_[planned.port];
   switch (planned.change.kind) {
     case LinkChange::Kind::down:
+      link_downs_ += out.is_up ? 1 : 0;
       out.is_up = false;
       is_lossy_ = true;
       break;
@@ -69,6 +70,7 @@ void Node::start() {
 void Node::arrive(Instant now, std::uint16_t port, PacketIndex index) {
   if (is_lossy_ && (!outs_[port].is_up || random_.happens(losses_[port]))) {
     ++lost_frames_;
+    lost_by_chance_ += outs_[port].is_up ? 1 : 0;
     digest_.add(now, std::uint64_t{port} << 32 | 1U << 31 | packet(index).wire_bytes);
     return packets().give_back(index);
   }
