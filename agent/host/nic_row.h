@@ -46,7 +46,11 @@ struct WatchdogTraits {
   std::uint16_t max_ms = 0;
 };
 
-enum class CcInterface { debugfs, none };
+enum class CcInterface {
+  debugfs,
+  scenario,  // keys of a scenario of the virtual fabric
+  none,
+};
 enum class CcAlgorithm { dcqcn, off, unknown };
 
 // One congestion-control parameter: a file whose content is an integer.
@@ -68,6 +72,8 @@ struct CcTraits {
   std::vector<std::string> enable_parameters;     // any of them switches it on or off; empty: always on
   std::vector<std::string> programmable_pci_ids;  // NICs that may run another algorithm instead
   std::vector<CcParameter> parameters;
+  std::string
+      parameters_of;  // the row whose parameters these are, and whose values of profiles hold; or empty
   std::string origin;
   const CcParameter* find(std::string_view name) const;
   // A NIC of this id may run another algorithm; one whose id is not known may if any of its family may.
@@ -112,6 +118,6 @@ class NicTable {
 namespace rocetune {
 ROCETUNE_ENUM(host::TrustSource, P{E::by_dscp_entries, "by_dscp_entries"}, P{E::unknown, "unknown"});
 ROCETUNE_ENUM(host::DelayUnit, P{E::metres, "metres"}, P{E::none, "none"});
-ROCETUNE_ENUM(host::CcInterface, P{E::debugfs, "debugfs"}, P{E::none, "none"});
+ROCETUNE_ENUM(host::CcInterface, P{E::debugfs, "debugfs"}, P{E::scenario, "scenario"}, P{E::none, "none"});
 ROCETUNE_ENUM(host::CcAlgorithm, P{E::dcqcn, "dcqcn"}, P{E::off, "off"}, P{E::unknown, "unknown"});
 }  // namespace rocetune
