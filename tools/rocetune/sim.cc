@@ -9,57 +9,16 @@
 
 #include "agent/report/sim_page.h"
 #include "agent/report/sweep_page.h"
-#include "dataplane/base/config_files.h"
 #include "dataplane/base/durable.h"
-#include "dataplane/base/file.h"
 #include "dataplane/base/progress.h"
+#include "tools/rocetune/scenario_source.h"
 #include "tools/rocetune/sim_text.h"
 
 namespace rocetune::cli {
 namespace {
 
-constexpr Bytes kScenarioLimit{1 << 20};
-constexpr std::string_view kFolder = "scenarios/";
-constexpr std::string_view kExtension = ".toml";
 constexpr std::size_t kSamples = 240;  // of a series: what a screen has room for
 constexpr std::int64_t kProgressSteps = 1000;
-
-std::vector<std::string> shipped_names() {
-  std::vector<std::string> names;
-  for (const char* folder : {"scenarios", "scenarios/reference"}) {
-    const auto files = ConfigFiles().list(folder, kExtension);
-    for (const ConfigFile& file : files ? *files : std::vector<ConfigFile>())
-      names.push_back(
-          file.path.substr(kFolder.size(), file.path.size() - kFolder.size() - kExtension.size()));
-  }
-  return names;
-}
-
-struct ScenarioText {
-  std::string text;
-  std::string file;
-};
-
-Expected<ScenarioText> source_of(const std::string& scenario) {
-  if (scenario.ends_with(kExtension)) {
-    const auto text = read_file(scenario, kScenarioLimit);
-    if (!text) return tl::unexpected(Error(ErrorKind::bad_input, text.error().text()));
-    return ScenarioText{*text, scenario};
-  }
-  const std::vector<std::string> names = shipped_names();
-  if (std::ranges::find(names, scenario) == names.end()) {
-    std::string known;
-    for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
-    const std::string nearest = nearest_name(scenario, names);
-    return fail(ErrorKind::bad_input, "found {}, allowed: the path of a .toml file, or {}{}", scenario, known,
-                nearest.empty() ? "" : "; did you mean " + nearest + "?");
-  }
-  return ConfigFiles()
-      .read(std::string(kFolder) + scenario + std::string(kExtension))
-      .map([](const ConfigFile& f) {
-        return ScenarioText{f.text, f.name};
-      });
-}
 
 fabric::Resources resources_so_far() {
   rusage usage{};
@@ -73,9 +32,9 @@ fabric::Resources resources_so_far() {
 
 ExitCode list_shipped() {
   std::string out;
-  for (const std::string& name : shipped_names()) {
-    const auto scenario = source_of(name).and_then(
-        [](const ScenarioText& s) { return fabric::scenario_from_toml(s.text, s.file); });
+  for (const std::string& name : shipped_scenarios()) {
+    const auto scenario = scenario_source(name).and_then(
+        [](const ScenarioSource& s) { return fabric::scenario_from_toml(s.text, s.file); });
     if (!scenario) return complain(scenario.error());
     out += fmt::format("{:<24} {}\n", name, scenario->description);
   }
@@ -152,7 +111,7 @@ std::string page_of(const SimCommand& command, const std::string& scenario, cons
 
 ExitCode run_sim(const SimCommand& command) {
   if (command.list) return list_shipped();
-  const auto source = source_of(command.scenario);
+  const auto source = scenario_source(command.scenario);
   if (!source) return complain(source.error());
   const auto plan = plan_of(command);
   if (!plan) return complain(plan.error());
