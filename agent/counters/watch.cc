@@ -9,11 +9,14 @@
 namespace rocetune::counters {
 namespace {
 
-// "13:24:05.123" of the wall clock, UTC.
-std::string time_text(std::int64_t unix_ns) {
-  const std::string text = utc_text(unix_ns);
+// "13:24:05.123Z" of the wall clock, UTC; where frames follow each other faster, "13:24:05.123456Z".
+std::string time_text(std::int64_t unix_ns, Duration elapsed) {
+  std::string text = utc_text(unix_ns);
   const auto t = text.find('T');
-  return t == std::string::npos ? text : text.substr(t + 1);
+  if (t != std::string::npos) text.erase(0, t + 1);
+  if (elapsed < milliseconds(10) && text.ends_with('Z'))
+    text.insert(text.size() - 1, fmt::format("{:03}", unix_ns / 1000 % 1000));
+  return text;
 }
 
 }  // namespace
@@ -23,7 +26,8 @@ void WatchPrinter::write(const WatchFrame& frame) {
     output_.write(to_json_line(frame));
     return;
   }
-  const std::string text = to_table(frame, time_text(frame.interval.until_unix_ns), output_.look);
+  const std::string text =
+      to_table(frame, time_text(frame.interval.until_unix_ns, frame.interval.elapsed), output_.look);
   if (output_.redraw)
     output_.write(block_.redraw(text));
   else

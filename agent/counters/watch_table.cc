@@ -28,6 +28,12 @@ std::string scaled(double number) {
   return fmt::format("{:.{}f}{}", number, number < 9.995 ? 2 : number < 99.95 ? 1 : 0, kSuffixes[power]);
 }
 
+// "1.000 s"; of a virtual fabric often less: "0.300 ms".
+std::string span_text(Duration span) {
+  return span < milliseconds(100) ? fmt::format("{:.3f} ms", span.seconds() * 1e3)
+                                  : fmt::format("{:.3f} s", span.seconds());
+}
+
 std::string superscript(std::size_t number) {
   constexpr std::array<const char*, 10> kDigits{"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
   std::string out;
@@ -240,7 +246,7 @@ TextTable raw_table(const std::vector<RawCounter>& raw) {
 }  // namespace
 
 std::string to_table(const WatchFrame& frame, std::string_view time, const TextTable::Look& look) {
-  std::string out = fmt::format("{}  over {:.3f} s", time, frame.interval.elapsed.seconds());
+  std::string out = fmt::format("{}  over {}", time, span_text(frame.interval.elapsed));
   if (frame.effective > frame.wanted) {
     out += fmt::format("  every {}, not {}: reading takes {}", to_text(frame.effective),
                        to_text(frame.wanted), to_text(frame.typical_read_time));

@@ -3,6 +3,16 @@
 #include <algorithm>
 
 namespace rocetune::diagnose {
+namespace {
+
+// "2.00 s"; of a virtual fabric often less: "0.3 ms".
+std::string span_text(Duration span) {
+  return span < milliseconds(100) ? fmt::format("{:.3g} ms", span.seconds() * 1e3)
+                                  : fmt::format("{:.2f} s", span.seconds());
+}
+
+}  // namespace
+
 Evidence counter(const counters::PortDelta& delta, std::string_view name, std::optional<Priority> priority) {
   const counters::CounterId id{std::string(name), priority};
   Evidence out;
@@ -18,9 +28,9 @@ Evidence counter(const counters::PortDelta& delta, std::string_view name, std::o
   ROCETUNE_ASSERT(increment.has_value());  // a counter that is not known is no evidence
   out.value = fmt::format("{}", *increment);
   const auto source = delta.sources.find(id.name);
-  out.source = fmt::format("{} counters over {:.2f} s",
-                           source == delta.sources.end() ? "port" : enum_name(source->second),
-                           delta.elapsed_of(name).seconds());
+  out.source =
+      fmt::format("{} counters over {}", source == delta.sources.end() ? "port" : enum_name(source->second),
+                  span_text(delta.elapsed_of(name)));
   return out;
 }
 
@@ -84,7 +94,7 @@ std::vector<Wanted> map_dscps(const PortFacts& facts, const std::vector<std::pai
 
 std::vector<Wanted> set_parameter(const PortFacts& facts, const std::string& name, std::int64_t value) {
   if (!facts.port.cc_params || !facts.port.cc_params->contains(name)) return {};
-  if (facts.nic == nullptr || facts.nic->row.cc.interface != host::CcInterface::debugfs) return {};
+  if (facts.nic == nullptr || facts.nic->row.cc.interface == host::CcInterface::none) return {};
   return {{{facts.port.name, host::KnobKind::cc_param, name}, value}};
 }
 

@@ -14,7 +14,7 @@ namespace rocetune::diagnose {
 // One thing that was read: a file, or the live host.
 struct Input {
   std::string file;    // as given; empty for the live host
-  std::string format;  // "live-host", "rocetune-host"
+  std::string format;  // "live-host", "rocetune-host", "virtual-host"
   std::optional<std::string> host;
   std::optional<std::string> phase;  // "before", "after", where a name says so
 };

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
 #include "agent/diagnose/class_map.h"
 #include "agent/diagnose/engine.h"
@@ -17,10 +18,15 @@ struct Direction {
   const char* packets;
   const char* verb;
   const char* whose;  // who decides the class of these packets
+  std::array<const char*, 2> cnps;
 };
 constexpr Direction kDirections[] = {
-    {"rdma_tx_packets", "tx_packets", "leave", "the application's ToS or this host's map"},
-    {"rdma_rx_packets", "rx_packets", "arrive", "the peer's ToS, or a switch that rewrites it"}};
+    {"rdma_tx_packets", "tx_packets", "leave", "the application's ToS or this host's map", {"cnp_sent", ""}},
+    {"rdma_rx_packets",
+     "rx_packets",
+     "arrive",
+     "the peer's ToS, or a switch that rewrites it",
+     {"cnp_handled", "cnp_ignored"}}};
 
 // The priority other than the wanted one that carried most packets in this direction.
 std::optional<Priority> busiest_other(const counters::PortDelta& delta, const char* name, Priority wanted) {
@@ -33,6 +39,15 @@ std::optional<Priority> busiest_other(const counters::PortDelta& delta, const ch
     busiest = Priority(p);
   }
   return busiest;
+}
+
+// CNPs are RDMA packets too, and rightly in a class of their own: those that moved in it.
+std::uint64_t cnps_in_their_class(const counters::PortDelta& delta, const Direction& direction,
+                                  const RoceClass& c) {
+  if (c.cnp_priority == c.priority) return 0;
+  std::uint64_t counted = 0;
+  for (const char* name : direction.cnps) counted += delta.increment(name).value_or(0);
+  return std::min(counted, delta.increment(direction.packets, c.cnp_priority).value_or(0));
 }
 
 Outcome judge_class_in_use(const PortFacts& facts, const counters::PortDelta& delta) {
@@ -49,10 +64,14 @@ Outcome judge_class_in_use(const PortFacts& facts, const counters::PortDelta& de
   for (const Direction& direction : kDirections) {
     const auto rdma = need(delta, direction.rdma);
     const auto in_class = need(delta, direction.packets, c.priority);
-    if (!rdma || !in_class || *rdma < facts.policy.idle_below_packets) continue;
+    if (!rdma || !in_class) continue;
+    const std::uint64_t cnps = std::min(*rdma, cnps_in_their_class(delta, direction, c));
+    const std::uint64_t others = *rdma - cnps;
+    if (others < facts.policy.idle_below_packets) continue;
     std::vector<Evidence> evidence{counter(delta, direction.rdma),
                                    counter(delta, direction.packets, c.priority)};
-    if (Ratio::of(static_cast<std::int64_t>(*in_class), static_cast<std::int64_t>(*rdma)) >=
+    if (cnps > 0) evidence.push_back(setting("CNPs in their own class", cnps, "packets", "left out"));
+    if (Ratio::of(static_cast<std::int64_t>(*in_class), static_cast<std::int64_t>(others)) >=
         facts.policy.class_share) {
       good.insert(good.end(), evidence.begin(), evidence.end());
       continue;
@@ -261,10 +280,11 @@ std::span<const Rule> traffic_rules() {
        .judge = judge_interval},
       {.id = "MAP-6",
        .title = "RoCE really moves in its class",
-       .condition = "At least 90 % of the RDMA packets of each busy direction move in the RoCE priority.",
+       .condition = "At least 90 % of the RDMA packets of each busy direction, CNPs in their own class left "
+                    "out, move in the RoCE priority.",
        .why =
            "Settings show where marked packets would go; only counters show whether applications mark them.",
-       .needs = "rdma_tx_packets, rdma_rx_packets and packets per priority over a busy interval.",
+       .needs = "rdma_tx_packets, rdma_rx_packets and packets per priority over a busy interval; CNPs.",
        .decided = "Each direction on its own: what leaves is this host's doing, what arrives the peer's or a "
                   "switch's. Not judged where the class map itself is broken (MAP-1, MAP-5).",
        .fix = "Set the ToS byte in the application.",

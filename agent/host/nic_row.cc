@@ -78,6 +78,7 @@ void read_cc(TableReader& table, CcTraits& out) {
     table.required("programmable_query", out.programmable_query, not_empty());
     table.optional("fwctl_module", out.fwctl_module, not_empty());
   }
+  table.optional("parameters_of", out.parameters_of, not_empty());
   table.array_of_tables("parameter", [&](TableReader& parameter) { read_parameter(parameter, out); });
   for (const std::string& name : out.enable_parameters) {
     if (out.find(name) == nullptr) table.reject("enable_parameters", "names of its own parameters");
@@ -96,6 +97,25 @@ NicRow read_row(TableReader& table) {
   table.required_table("watchdog", [&](TableReader& watchdog) { read_watchdog(watchdog, out.watchdog); });
   table.required_table("cc", [&](TableReader& cc) { read_cc(cc, out.cc); });
   return out;
+}
+
+// Rows that have another one's parameters get them.
+void share_parameters(std::vector<NicRow>& rows, std::vector<InputIssue>& issues) {
+  for (NicRow& row : rows) {
+    CcTraits& cc = row.cc;
+    if (cc.parameters_of.empty()) continue;
+    const auto from =
+        std::find_if(rows.begin(), rows.end(), [&](const NicRow& r) { return r.name == cc.parameters_of; });
+    if (from == rows.end() || !cc.parameters.empty()) {
+      issues.push_back({.place = {.file = "configs/nics"},
+                        .key = row.name + ": cc.parameters_of",
+                        .found = cc.parameters_of,
+                        .allowed = "the name of another row, in place of parameters of its own",
+                        .nearest = {}});
+      continue;
+    }
+    cc.parameters = from->cc.parameters;
+  }
 }
 
 }  // namespace
@@ -124,6 +144,7 @@ Expected<NicTable> NicTable::parse(const std::vector<ConfigFile>& files) {
     issues.insert(issues.end(), found.begin(), found.end());
     if (found.empty()) out.rows_.push_back(std::move(row));
   }
+  if (issues.empty()) share_parameters(out.rows_, issues);
   if (!issues.empty()) return tl::unexpected(bad_input(issues));
   const auto unknown = std::find_if(out.rows_.begin(), out.rows_.end(),
                                     [](const NicRow& row) { return row.name == "unknown"; });

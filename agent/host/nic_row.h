@@ -66,7 +66,11 @@ struct WatchdogTraits {
   std::uint16_t max_ms = 0;
 };
 
-enum class CcInterface { debugfs, none };
+enum class CcInterface {
+  debugfs,
+  scenario,  // keys of a scenario of the virtual fabric
+  none,
+};
 enum class CcAlgorithm { dcqcn, off, unknown };
 
 // One congestion-control parameter: a file whose content is an integer.
@@ -90,6 +94,8 @@ struct CcTraits {
   std::string programmable_query;                 // how to ask the firmware which one runs
   std::string fwctl_module;  // kernel module that opens the firmware to questions by fwctl; empty: none
   std::vector<CcParameter> parameters;
+  std::string
+      parameters_of;  // the row whose parameters these are, and whose values of profiles hold; or empty
   std::string origin;
   const CcParameter* find(std::string_view name) const;
   // A NIC of this id may run another algorithm; one whose id is not known may if any of its family may.
@@ -137,6 +143,6 @@ ROCETUNE_ENUM(host::TrustSource, P{E::by_dscp_entries, "by_dscp_entries"}, P{E::
 ROCETUNE_ENUM(host::DelayUnit, P{E::metres, "metres"}, P{E::none, "none"});
 ROCETUNE_ENUM(host::WriteEffect, P{E::none, "none"}, P{E::stops_traffic, "stops_traffic"},
               P{E::closes_interface, "closes_interface"}, P{E::bounces_link, "bounces_link"});
-ROCETUNE_ENUM(host::CcInterface, P{E::debugfs, "debugfs"}, P{E::none, "none"});
+ROCETUNE_ENUM(host::CcInterface, P{E::debugfs, "debugfs"}, P{E::scenario, "scenario"}, P{E::none, "none"});
 ROCETUNE_ENUM(host::CcAlgorithm, P{E::dcqcn, "dcqcn"}, P{E::off, "off"}, P{E::unknown, "unknown"});
 }  // namespace rocetune

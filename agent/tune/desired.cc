@@ -282,6 +282,14 @@ struct WantedParameter {
   std::string rule, why;
 };
 
+// What the profile says for this NIC, or for the one whose parameters it has; or nullptr.
+const std::map<std::string, std::int64_t>* values_for(const Profile& profile, const host::NicRow& traits) {
+  for (const std::string& nic : {traits.name, traits.cc.parameters_of}) {
+    if (const auto found = profile.cc.find(nic); found != profile.cc.end()) return &found->second;
+  }
+  return nullptr;
+}
+
 // Values the profile names, and repairs of what is outside the driver's documented range.
 std::map<std::string, WantedParameter> desired_cc(const host::Port& port, const Profile& profile,
                                                   const host::NicRow& traits) {
@@ -294,9 +302,9 @@ std::map<std::string, WantedParameter> desired_cc(const host::Port& port, const 
                      fmt::format("outside {}..{}, which the kernel does not check: back to the default",
                                  row.min, row.max)};
   }
-  const auto mine = profile.cc.find(port.nic);
-  if (mine == profile.cc.end()) return out;
-  for (const auto& [name, value] : mine->second) {
+  const auto* const mine = values_for(profile, traits);
+  if (mine == nullptr) return out;
+  for (const auto& [name, value] : *mine) {
     const host::CcParameter* row = traits.cc.find(name);
     out[name] = {value, "MAP-2", row == nullptr ? "the profile's value" : row->role};
   }
@@ -304,9 +312,9 @@ std::map<std::string, WantedParameter> desired_cc(const host::Port& port, const 
 }
 
 void want_cc(PortChanges& out, const host::Port& port, const Profile& profile, const host::NicRow& traits) {
-  if (traits.cc.interface != host::CcInterface::debugfs) return;
+  if (traits.cc.interface == host::CcInterface::none) return;
   if (!port.cc_params) {
-    if (profile.repair_cc || profile.cc.contains(port.nic)) {
+    if (profile.repair_cc || values_for(profile, traits) != nullptr) {
       out.remark(fmt::format("{} cc_params are left alone: {}", port.name, port.cc_params.error().why));
     }
     return;

@@ -178,6 +178,7 @@ void HostNode::transmit(Instant now) {
         continue;
       }
       gate_.on_sent(p, bytes);
+      counters_.sent.add(p, bytes);
       free_at_ = send(now, 0, queue.pop(packets()));
       wake_port(0, free_at_);
       return wake_for_endpoint(now);

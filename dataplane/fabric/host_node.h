@@ -3,10 +3,12 @@
 #pragma once
 
 #include <deque>
+#include <numeric>
 #include <unordered_map>
 
 #include "dataplane/engine/endpoint.h"
 #include "dataplane/engine/synthetic_memory.h"
+#include "dataplane/fabric/host_port_counters.h"
 #include "dataplane/fabric/ingress_buffer.h"
 #include "dataplane/fabric/job.h"
 #include "dataplane/fabric/neighbour_link.h"
@@ -119,10 +121,25 @@ class HostNode final : public Node {
   // Payload that was acknowledged.
   std::uint64_t completed_bytes() const { return completed_bytes_; }
   Duration held_time(Instant now, Priority p) const { return gate_.held_time(now, p); }
-  std::uint64_t receive_drops() const { return receive_drops_; }  // for lack of room in the NIC
+  // How often a pause has begun.
+  std::int64_t held_times(Priority p) const { return gate_.held_times(p); }
+  const HostPortCounters& counters() const { return counters_; }
+  // For lack of room in the NIC.
+  std::uint64_t receive_drops() const {
+    return std::accumulate(counters_.discards.begin(), counters_.discards.end(), std::uint64_t{0});
+  }
   std::uint64_t storms_prevented() const { return storms_prevented_; }
   // How often it asked its switch to be silent, refreshes not counted.
   std::uint64_t xoffs(Priority p) const { return xoffs_[index_of(p)]; }
+  // How long it has been asking up to `now`.
+  Duration holding_time(Instant now, Priority p) const {
+    const std::size_t i = index_of(p);
+    return held_back_[i] + (ingress_.is_holding(0, p) ? now - holding_since_[i] : Duration(0));
+  }
+  // How long frames have waited in the NIC, up to `now`, because the host was not done with the ones before.
+  Duration stalled_time(Instant now) const {
+    return stalled_ + (stalled_since_ < now ? now - stalled_since_ : Duration(0));
+  }
 
  private:
   enum Purpose : std::uint32_t {
@@ -246,9 +263,12 @@ class HostNode final : public Node {
   Instant storm_check_ = Instant::never();
   PrioritySet prevented_;  // classes that it has stopped to hold
   std::array<Instant, Priority::kCount> holding_since_{};
+  std::array<Duration, Priority::kCount> held_back_{};  // by the pauses that are over
   std::array<std::uint64_t, Priority::kCount> xoffs_{};
-  std::uint64_t receive_drops_ = 0;
   std::uint64_t storms_prevented_ = 0;
+  Instant stalled_since_ = Instant::never();
+  Duration stalled_;
+  HostPortCounters counters_;
 };
 
 }  // namespace rocetune::fabric

@@ -41,12 +41,19 @@ void HostNode::on_link_frame(Instant now, Packet& packet) {
     gate_.on_message(now, kind, message);
     return transmit(now);
   }
-  effects_.push(message.pause);
+  counters_.pauses_received.add(message.pause);
+  // A NIC without PFC for a class does not listen to pauses of it.
+  PfcMessage heard = message.pause;
+  heard.enabled = PrioritySet(
+      static_cast<std::uint8_t>(heard.enabled.mask() & parameters_.receiver.buffer.lossless.mask()));
+  if (heard.enabled.is_empty()) return;
+  effects_.push(heard);
   set_timer(now + parameters_.pause_reaction, timer(kEffect));
 }
 
 void HostNode::receive(Instant now, Packet& packet) {
   const Priority p = priority_of(packet.dscp);
+  counters_.received.add(p, packet.wire_bytes);
   const bool is_slow = receive_rate_ > BitRate(0) || !taken_.is_empty();
   if (!is_slow) {
     if (parameters_.receiver.buffer.flow_control == FlowControl::credits) {
@@ -56,13 +63,16 @@ void HostNode::receive(Instant now, Packet& packet) {
     return deliver(now, packet);
   }
   if (!ingress_.admit(0, p, packet.wire_bytes)) {
-    ++receive_drops_;
+    ++counters_.discards[index_of(p)];
+    counters_.discarded_wire_bytes += packet.wire_bytes;
     return packets().give_back(packet);
   }
   taken_.push(packets(), packet);
   if (!is_taking_) {
     is_taking_ = true;
     take_next(now);
+  } else if (stalled_since_ == Instant::never()) {
+    stalled_since_ = now;
   }
   tell(now, p);
 }
@@ -74,6 +84,10 @@ void HostNode::take_next(Instant now) {
     return;
   }
   Packet& packet = taken_.pop(packets());
+  if (taken_.is_empty() && stalled_since_ != Instant::never()) {
+    stalled_ += now - stalled_since_;
+    stalled_since_ = Instant::never();
+  }
   const Priority p = priority_of(packet.dscp);
   const std::uint32_t bytes = packet.wire_bytes;
   const Duration span =
@@ -102,6 +116,8 @@ void HostNode::tell(Instant now, Priority p) {
       storm_check_ = check;
       set_timer(check, timer(kStorm));
     }
+  } else if (frame->kind == PacketKind::pause) {
+    held_back_[index_of(p)] += now - holding_since_[index_of(p)];
   }
   send_link_frame(now, *frame);
   refresh_in_time();
@@ -121,6 +137,7 @@ void HostNode::on_storm(Instant now) {
     }
     prevented_ = prevented_.with(p);
     ++storms_prevented_;
+    held_back_[index_of(p)] += now - holding_since_[index_of(p)];
     if (const auto frame = ingress_.let_go(now, 0, p)) send_link_frame(now, *frame);
   }
   if (storm_check_ != Instant::never()) set_timer(storm_check_, timer(kStorm));
@@ -138,6 +155,7 @@ void HostNode::send_link_frame(Instant now, const LinkFrame& frame) {
   packet.kind = frame.kind;
   packet.wire_bytes = frame.wire_bytes();
   packets().body(packet).link = frame.message;
+  if (frame.kind == PacketKind::pause) counters_.pauses_sent.add(frame.message.pause);
   control_.push(packets(), packet);
   transmit(now);
 }

@@ -41,6 +41,8 @@ class LinkGate {
     return kind_ == FlowControl::pfc ? !pause_.may_send(now, p)
                                      : blocked_since_[index_of(p)] != Instant::never();
   }
+  // How often it was closed; by credits nobody counts.
+  std::int64_t held_times(Priority p) const { return kind_ == FlowControl::pfc ? pause_.transitions(p) : 0; }
   // How long it has been closed up to `now`; by credits: while something waited.
   Duration held_time(Instant now, Priority p) const {
     if (kind_ == FlowControl::pfc) return pause_.paused_time(now, p);

@@ -33,6 +33,7 @@ void Node::change_link(Instant now, const Planned& planned) {
   Out& out = outs_[planned.port];
   switch (planned.change.kind) {
     case LinkChange::Kind::down:
+      link_downs_ += out.is_up ? 1 : 0;
       out.is_up = false;
       is_lossy_ = true;
       break;
@@ -83,6 +84,7 @@ bool Node::is_lost(std::uint16_t port, const Packet& packet) {
 void Node::arrive(Instant now, std::uint16_t port, Packet& packet) {
   if (is_lossy_ && is_lost(port, packet)) {
     ++lost_frames_;
+    lost_by_chance_ += outs_[port].is_up ? 1 : 0;
     digest_.add(now, std::uint64_t{port} << 32 | 1U << 31 | packet.wire_bytes);
     return packets().give_back(packet);
   }

@@ -75,6 +75,10 @@ class Node {
   std::uint64_t lost_frames() const { return lost_frames_; }
   // What left by a port, framing included, to the end of the frame that is leaving.
   std::uint64_t sent_bytes(std::uint16_t port) const { return outs_[port].sent_bytes; }
+  std::uint64_t frames_lost_by_chance() const { return lost_by_chance_; }  // of them
+  bool is_link_up(std::uint16_t port) const { return outs_[port].is_up; }
+  BitRate link_rate(std::uint16_t port) const { return outs_[port].rate; }
+  std::uint64_t link_downs() const { return link_downs_; }  // of all its ports
 
  protected:
   // The moment given to wake_port() has come.
@@ -149,6 +153,8 @@ class Node {
   std::uint64_t events_ = 0;
   std::uint64_t packet_hops_ = 0;
   std::uint64_t lost_frames_ = 0;
+  std::uint64_t lost_by_chance_ = 0;
+  std::uint64_t link_downs_ = 0;
   std::vector<Planned> planned_;
 };
 

@@ -76,9 +76,17 @@ class Watches {
   std::deque<QueueWatch> watches_;
 };
 
-// Whether all switches agree about classes: else one does not hear the pauses of another, as in life.
+bool agrees(const HostParameters& host, const SwitchParameters& switches) {
+  return host.receiver.buffer.lossless == switches.ingress.lossless &&
+         host.priority_of == switches.priority_of;
+}
+
+// Whether all agree about classes: else one does not hear the pauses of another, as in life.
 bool have_one_map(const Scenario& scenario) {
   return scenario.options.own_switch.empty() &&
+         std::ranges::all_of(
+             scenario.options.own_host,
+             [&](const auto& own) { return agrees(own.second, scenario.options.switches); }) &&
          std::ranges::none_of(scenario.options.faults,
                               [](const Fault& f) { return f.kind == Fault::Kind::switch_classes; });
 }

@@ -110,8 +110,7 @@ class ScenarioReader {
     t.optional("fixed_rate", host.controller.fixed_rate, a_rate());
     t.optional("dscp", host.data_dscp);
     std::uint32_t mtu = engine::bytes_of(host.mtu);
-    if (t.optional("mtu", mtu, one_of(std::vector<std::uint32_t>{256, 512, 1024, 2048, 4096})))
-      host.mtu = static_cast<engine::PathMtu>(mtu);
+    if (t.optional("mtu", mtu, one_of(kPathMtus))) host.mtu = static_cast<engine::PathMtu>(mtu);
     t.optional("ack_timeout", host.ack_timeout, between(0, 31));
     t.optional("pause_reaction", host.pause_reaction, between(Duration(0), milliseconds(1)));
     t.optional("framing", host.framing);
@@ -188,14 +187,7 @@ class ScenarioReader {
       if (set.name == chosen) parameters_ = set.make();
     }
     t.optional("notification", parameters_.np.mode);
-    for (const std::string& key : t.keys()) {
-      const dcqcn::Parameter* parameter = dcqcn::find_parameter(key);
-      if (parameter == nullptr) continue;
-      std::int64_t ignored = 0;
-      t.optional_text(key, ignored, [&](std::string_view text) {
-        return dcqcn::parse_value(*parameter, text, parameters_);
-      });
-    }
+    for (const auto& [parameter, value] : read_dcqcn_values(t, {""})) parameter->write(parameters_, value);
     has_parameters_ = true;
   }
 
@@ -254,10 +246,27 @@ class ScenarioReader {
   OwnParts own_;
 };
 
+// The same for the NICs of hosts.
+std::optional<InputIssue> receive_pools_issue(const HostParameters& host, const std::string& file) {
+  const IngressParameters& in = host.receiver.buffer;
+  const Bytes taken = in.lossless_pool.headroom * in.lossless.size();
+  if (in.flow_control == FlowControl::credits || taken < in.buffer) return std::nullopt;
+  return InputIssue{.place = {.file = file},
+                    .key = "hosts.receive_buffer",
+                    .found = to_text(in.buffer),
+                    .allowed = fmt::format("more than the {} that the headrooms of its lossless classes take",
+                                           to_text(taken)),
+                    .nearest = {}};
+}
+
 // What headroom and buffer have to be for the pools to fit.
 std::optional<InputIssue> pools_issue(const Scenario& scenario, const std::string& file) {
   const IngressParameters& s = scenario.options.switches.ingress;
   if (s.flow_control == FlowControl::credits) return std::nullopt;
+  if (auto issue = receive_pools_issue(scenario.options.host, file)) return issue;
+  for (const auto& [id, host] : scenario.options.own_host) {
+    if (auto issue = receive_pools_issue(host, file)) return issue;
+  }
   const auto lossless = static_cast<std::int64_t>(s.lossless.size());
   std::vector<Bytes> taken(scenario.topology.hosts + scenario.topology.switches);
   for (const LinkSpec& link : scenario.topology.links) {

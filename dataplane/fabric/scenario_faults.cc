@@ -53,18 +53,39 @@ void set_entry(DscpMap& map, const std::pair<Dscp, Priority>& entry) {
 
 }  // namespace
 
-OwnClasses read_own_classes(TableReader& t) {
-  OwnClasses out;
+std::vector<std::pair<Dscp, Priority>> read_map_entries(TableReader& t, std::string_view key) {
+  std::vector<std::pair<Dscp, Priority>> out;
   std::map<std::string, Priority> entries;
-  if (t.optional("priority_of_dscp", entries)) {
-    for (const auto& [text, priority] : entries) {
-      if (const auto dscp = parse_dscp(text)) {
-        out.priority_of.emplace_back(*dscp, priority);
-      } else {
-        t.reject("priority_of_dscp", "DSCPs as keys: " + dscp.error().allowed);
-      }
+  t.optional(key, entries);
+  for (const auto& [text, priority] : entries) {
+    if (const auto dscp = parse_dscp(text)) {
+      out.emplace_back(*dscp, priority);
+    } else {
+      t.reject(key, "DSCPs as keys: " + dscp.error().allowed);
     }
   }
+  return out;
+}
+
+DcqcnValues read_dcqcn_values(TableReader& t, const std::vector<std::string_view>& prefixes) {
+  DcqcnValues out;
+  for (const std::string& key : t.keys()) {
+    const dcqcn::Parameter* parameter = dcqcn::find_parameter(key);
+    const auto fits = [&](std::string_view prefix) { return key.starts_with(prefix); };
+    if (parameter == nullptr || std::ranges::none_of(prefixes, fits)) continue;
+    std::int64_t value = 0;
+    const auto parse = [&](std::string_view text) {
+      dcqcn::Parameters ignored;
+      return dcqcn::parse_value(*parameter, text, ignored);
+    };
+    if (t.optional_text(key, value, parse)) out.emplace_back(parameter, value);
+  }
+  return out;
+}
+
+OwnClasses read_own_classes(TableReader& t) {
+  OwnClasses out;
+  out.priority_of = read_map_entries(t, "priority_of_dscp");
   t.optional("ports", out.ports);
   PrioritySet set;
   if (t.optional("lossless", set)) out.lossless = set;
@@ -103,7 +124,27 @@ void OwnParts::read_hosts(TableReader& t, const Topology& topology) {
     own.storm_prevention = limit;
   ControllerChoice::Kind kind{};
   if (t.optional_text("controller", kind, parse_controller_kind)) own.controller = kind;
+  if (std::uint32_t mtu = 0; t.optional("mtu", mtu, one_of(kPathMtus)))
+    own.mtu = static_cast<engine::PathMtu>(mtu);
+  if (Dscp dscp; t.optional("dscp", dscp)) own.dscp = dscp;
+  if (PrioritySet lossless; t.optional("lossless", lossless)) own.lossless = lossless;
+  own.priority_of = read_map_entries(t, "priority_of_dscp");
+  own.dcqcn = read_dcqcn_values(t, {"rp_", "np_"});
   hosts_.push_back(std::move(own));
+}
+
+void OwnParts::OwnHost::apply(HostParameters& host) const {
+  if (receive_rate) host.receiver.rate = *receive_rate;
+  if (storm_prevention) host.receiver.storm_prevention = *storm_prevention;
+  if (controller) host.controller.kind = *controller;
+  if (mtu) host.mtu = *mtu;
+  if (dscp) host.data_dscp = *dscp;
+  if (lossless) host.receiver.buffer.lossless = *lossless;
+  for (const auto& entry : priority_of) set_entry(host.priority_of, entry);
+  dcqcn::Parameters parameters{.rp = host.controller.dcqcn, .np = host.notification, .cp = {}};
+  for (const auto& [parameter, value] : dcqcn) parameter->write(parameters, value);
+  host.controller.dcqcn = parameters.rp;
+  host.notification = parameters.np;
 }
 
 void OwnParts::read_event(TableReader& t, const Scenario& scenario) {
@@ -157,12 +198,7 @@ void OwnParts::apply(NetworkOptions& options) const {
       own.classes.apply(options.own_switch.try_emplace(index, options.switches).first->second);
   }
   for (const OwnHost& own : hosts_) {
-    for (const NodeId id : own.hosts) {
-      HostParameters& host = options.own_host.try_emplace(id, options.host).first->second;
-      if (own.receive_rate) host.receiver.rate = *own.receive_rate;
-      if (own.storm_prevention) host.receiver.storm_prevention = *own.storm_prevention;
-      if (own.controller) host.controller.kind = *own.controller;
-    }
+    for (const NodeId id : own.hosts) own.apply(options.own_host.try_emplace(id, options.host).first->second);
   }
   for (const Event& event : events_) {
     Fault fault = event.fault;

@@ -1,12 +1,14 @@
 // The tables of a scenario, each read by a function of its own. Issues are recorded with the reader.
 #pragma once
 
+#include "congestion/dcqcn/parameter_table.h"
 #include "dataplane/base/toml_reader.h"
 #include "dataplane/fabric/scenario.h"
 
 namespace rocetune::fabric {
 
 constexpr std::uint32_t kMostHosts = 1U << 16;
+inline const std::vector<std::uint32_t> kPathMtus{256, 512, 1024, 2048, 4096};
 
 // What links and buffers may be: far beyond what is built, far below what arithmetic holds.
 inline auto a_rate() { return between(megabits_per_second(1), gigabits_per_second(10'000)); }
@@ -36,6 +38,13 @@ struct OwnClasses {
 };
 OwnClasses read_own_classes(TableReader& t);
 
+// Entries of a map of DSCPs to priorities, { 26 = 3, cs6 = 6 }.
+std::vector<std::pair<Dscp, Priority>> read_map_entries(TableReader& t, std::string_view key);
+
+// Parameters of DCQCN that a table sets one by one, by the names of mlx5; those that begin with `prefixes`.
+using DcqcnValues = std::vector<std::pair<const dcqcn::Parameter*, std::int64_t>>;
+DcqcnValues read_dcqcn_values(TableReader& t, const std::vector<std::string_view>& prefixes);
+
 // [[switches.own]], [[hosts.own]], [[events]]: single switches and hosts, and what happens when. Kept until
 // the whole scenario is known, as they change what holds for all.
 class OwnParts {
@@ -55,6 +64,12 @@ class OwnParts {
     std::optional<BitRate> receive_rate;
     std::optional<Duration> storm_prevention;
     std::optional<ControllerChoice::Kind> controller;
+    std::optional<engine::PathMtu> mtu;
+    std::optional<Dscp> dscp;
+    std::optional<PrioritySet> lossless;                 // what its NIC has PFC for
+    std::vector<std::pair<Dscp, Priority>> priority_of;  // these entries of its NIC's map
+    DcqcnValues dcqcn;
+    void apply(HostParameters& host) const;
   };
   struct Event {
     Fault fault;

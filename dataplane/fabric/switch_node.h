@@ -80,6 +80,8 @@ class SwitchNode final : public Node {
   void expect_reducer() { reducer_port_ = static_cast<std::uint16_t>(ports()); }
 
   const SwitchPortCounters& counters(std::uint16_t port) const { return ports_[port].counters; }
+  // As they are now.
+  const SwitchParameters& parameters() const { return *parameters_; }
   // Watches the egress of a port from now on; the watch must outlive the node.
   void watch(std::uint16_t port, QueueWatch& watch) { ports_[port].watch = &watch; }
   // From `at` on it has other parameters (those of its buffers stay), or other routes; null: as before.

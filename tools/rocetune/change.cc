@@ -15,6 +15,7 @@
 #include "agent/tune/history.h"
 #include "agent/tune/plan_text.h"
 #include "agent/tune/planner.h"
+#include "agent/virtual_host/host_facts.h"
 #include "dataplane/base/durable.h"
 #include "dataplane/base/file.h"
 #include "tools/rocetune/change_session.h"
@@ -45,6 +46,11 @@ Expected<Plan> plan_for(const host::Host& host, const tune::Profile& profile, co
 }
 
 Expected<host::Host> host_for(const PlanCommand& command, const Tables& tables) {
+  if (command.fabric.is_given()) {
+    return open_fabric_host(command.fabric).map([](const FabricHost& fabric) {
+      return virtual_host::host_facts(*fabric.run, fabric.id);
+    });
+  }
   if (command.from.empty()) {
     host::ReadOptions read;
     read.root = command.change.common.root;
@@ -187,7 +193,7 @@ ExitCode run_plan(const PlanCommand& command) {
   if (!profile) return complain(profile.error());
   const auto host = host_for(command, *tables);
   if (!host) return complain(host.error());
-  if (command.from.empty()) mention_open(command.change);
+  if (command.from.empty() && !command.fabric.is_given()) mention_open(command.change);
   const auto plan = plan_for(*host, *profile, command.plan, *tables);
   if (!plan) return complain(plan.error());
   if (!command.output.empty()) {

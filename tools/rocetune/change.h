@@ -9,6 +9,7 @@
 #include "congestion/units.h"
 #include "dataplane/base/error.h"
 #include "tools/rocetune/command_line.h"
+#include "tools/rocetune/fabric_host.h"
 
 namespace rocetune::cli {
 
@@ -31,6 +32,7 @@ struct PlanOptions {
 struct PlanCommand {
   ChangeOptions change;
   PlanOptions plan;
+  FabricOptions fabric;
   std::string from;    // snapshot or inspect --json; empty: this host
   std::string output;  // file for the plan as JSON; empty: none
 };

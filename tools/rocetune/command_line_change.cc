@@ -135,9 +135,14 @@ void add_plan(const Dispatch& dispatch) {
   add_change_options(*app, command->change);
   add_plan_options(*app, command->plan);
   app->get_option("--profile")->required();
-  add_text(*app, "--from", command->from, "FILE", "plan for the host in this file (inspect --json) instead");
+  CLI::Option* from = add_text(*app, "--from", command->from, "FILE",
+                               "plan for the host in this file (inspect --json) instead");
+  add_fabric(*app, command->fabric)->excludes(from)->excludes(app->get_option("--root"));
   add_text(*app, "-o,--output", command->output, "FILE", "write the plan here as JSON, for apply");
-  app->footer("Example: rocetune plan --profile roce-dscp26-prio3 --cable 30m -o plan.json");
+  app->footer(
+      "Examples: rocetune plan --profile roce-dscp26-prio3 --cable 30m -o plan.json\n"
+      "          rocetune plan --profile roce-dscp26-prio3 --fabric my-fabric.toml --host h3 -o plan.json\n"
+      "          rocetune doctor --fabric my-fabric.toml --host h3 --apply plan.json");
   app->callback([&dispatch_action = dispatch.action, command] {
     dispatch_action = [command] { return run_plan(*command); };
   });

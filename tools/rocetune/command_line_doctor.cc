@@ -31,6 +31,7 @@ Parsed<BitRate> parse_link_speed(std::string_view text) {
 
 struct Texts {
   std::string dscp, priority, cnp_dscp, cnp_priority, link_speed, watch_for = "2s", fail_on = "warning";
+  std::function<bool()> watch_for_given;
 };
 
 void declare_class(CLI::App& app, Texts& texts, DoctorCommand& command) {
@@ -64,6 +65,7 @@ void take_texts(const Texts& texts, DoctorCommand& command) {
   if (declared.lossy) declared.origin += declared.origin.empty() ? "--lossy" : ", --lossy";
   if (!texts.link_speed.empty()) command.link_speed = parse_link_speed(texts.link_speed).value();
   command.watch_for = parse_watch(texts.watch_for).value();
+  if (command.fabric.is_given() && !texts.watch_for_given()) command.watch_for.reset();
   command.fail_on.reset();
   for (const auto& [severity, name] : EnumNames<diagnose::Severity>::names) {
     if (name == texts.fail_on) command.fail_on = severity;
@@ -82,6 +84,7 @@ void add_doctor(const Dispatch& dispatch) {
       "  rocetune inspect --json > host.json; rocetune watch --record load.jsonl --count 30\n"
       "  rocetune doctor --from host.json --recording load.jsonl --json | jq .findings\n"
       "  rocetune doctor --from trouble.pcap --dscp 26 --link-speed 100Gbps\n"
+      "  rocetune doctor --fabric pause-storm-slow-receiver --host h0\n"
       "  rocetune doctor --explain PFC-6");
   auto command = std::make_shared<DoctorCommand>();
   auto texts = std::make_shared<Texts>();
@@ -100,11 +103,17 @@ void add_doctor(const Dispatch& dispatch) {
           "of captured links, for pause times, like 100Gbps (default: 100Gbps, and said to be assumed)")
       ->type_name("RATE")
       ->check(parsed_by(parse_link_speed));
-  doctor->add_option("--watch-for", texts->watch_for, "sample counters for so long, 0 = not at all")
-      ->type_name("TIME")
-      ->capture_default_str()
-      ->check(parsed_by(parse_watch))
-      ->excludes(from);
+  CLI::Option* watch_for =
+      doctor
+          ->add_option(
+              "--watch-for", texts->watch_for,
+              "sample counters for so long, 0 = not at all; of a fabric by default until all traffic "
+              "is finished")
+          ->type_name("TIME")
+          ->capture_default_str()
+          ->check(parsed_by(parse_watch))
+          ->excludes(from);
+  texts->watch_for_given = [watch_for] { return watch_for->count() > 0; };
   doctor->add_option("--fail-on", texts->fail_on, "exit 1 if this or worse is found")
       ->type_name("SEVERITY")
       ->capture_default_str()
@@ -114,8 +123,10 @@ void add_doctor(const Dispatch& dispatch) {
   doctor->add_flag("--passed", command->list_passed, "list what passed, with its evidence");
   declare_class(*doctor, *texts, *command);
   doctor->add_flag("--json", command->common.json, "one JSON object");
-  add_text(*doctor, "--root", command->common.root, "DIR", "read this tree instead of the host's /")
-      ->excludes(from);
+  CLI::Option* root =
+      add_text(*doctor, "--root", command->common.root, "DIR", "read this tree instead of the host's /")
+          ->excludes(from);
+  add_fabric(*doctor, command->fabric)->excludes(from)->excludes(root);
   add_text(*doctor, "--config-dir", command->config_directory, "DIR",
            "rules and tables of your own, in place of built-in ones");
   add_colour(*doctor, command->colour);

@@ -11,6 +11,7 @@
 
 #include "dataplane/base/reflect.h"
 #include "dataplane/base/terminal.h"
+#include "tools/rocetune/fabric_host.h"
 
 namespace rocetune::cli {
 
@@ -53,6 +54,9 @@ CLI::Validator parsed_by(const Parse& parse) {
       },
       "");
 }
+
+// --fabric, --host and what belongs to them (command_line_fabric.cc). Returns --fabric, for what it excludes.
+CLI::Option* add_fabric(CLI::App& app, FabricOptions& out);
 
 // --colour.
 void add_colour(CLI::App& app, ColourChoice& out);

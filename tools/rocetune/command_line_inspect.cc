@@ -18,15 +18,19 @@ void add_inspect(const Dispatch& dispatch) {
       "  rocetune inspect --port eth0\n"
       "  rocetune inspect --json | jq '.ports[] | {name, pfc: .dcb.pfc.enabled}'\n"
       "  rocetune inspect --netns pod-1\n"
-      "  rocetune inspect --root /host");
+      "  rocetune inspect --root /host\n"
+      "  rocetune inspect --fabric incast-dcqcn --host h3");
   auto command = std::make_shared<InspectCommand>();
   auto space = std::make_shared<std::string>();
   add_text(*inspect, "--port", command->ports, "NAME", "netdev to show, may be repeated (default: all)");
   inspect->add_flag("--all-interfaces", command->all_interfaces, "list usable interfaces one by one too");
   inspect->add_flag("--json", command->common.json, "one JSON object");
-  add_text(*inspect, "--root", command->common.root, "DIR", "read this tree instead of the host's /");
-  add_text(*inspect, "--netns", *space, "NAME",
-           "only this network namespace: a name of /run/netns or a path (default: all that hold NICs)");
+  CLI::Option* root =
+      add_text(*inspect, "--root", command->common.root, "DIR", "read this tree instead of the host's /");
+  CLI::Option* netns =
+      add_text(*inspect, "--netns", *space, "NAME",
+               "only this network namespace: a name of /run/netns or a path (default: all that hold NICs)");
+  add_fabric(*inspect, command->fabric)->excludes(root)->excludes(netns);
   add_text(*inspect, "--config-dir", command->config_directory, "DIR",
            "NIC rows of your own, in place of built-in ones");
   add_colour(*inspect, command->colour);

@@ -11,12 +11,15 @@ namespace {
 
 using counters::WatchOptions;
 
-Parsed<Duration> parse_interval(std::string_view text) {
+// Of virtual time, which reading costs nothing of.
+constexpr Duration kShortestOfFabric = microseconds(1);
+constexpr Duration kUsualOfFabric = milliseconds(1);
+
+Parsed<Duration> parse_interval(std::string_view text, Duration shortest) {
   const auto interval = parse_duration(text);
-  if (interval &&
-      (*interval < WatchOptions::kShortestInterval || *interval > WatchOptions::kLongestInterval)) {
-    return tl::unexpected(UnitError{std::string(text), to_text(WatchOptions::kShortestInterval) + " to " +
-                                                           to_text(WatchOptions::kLongestInterval)});
+  if (interval && (*interval < shortest || *interval > WatchOptions::kLongestInterval)) {
+    return tl::unexpected(
+        UnitError{std::string(text), to_text(shortest) + " to " + to_text(WatchOptions::kLongestInterval)});
   }
   return interval;
 }
@@ -31,16 +34,23 @@ void add_watch(const Dispatch& dispatch) {
       "  rocetune watch --port eth0 --interval 100ms\n"
       "  rocetune watch --record before.jsonl --count 60; rocetune watch --replay before.jsonl --interval "
       "10s\n"
-      "  rocetune watch --raw 'rx_prio3_*' --raw np_cnp_sent --json | jq .ports[0].raw");
+      "  rocetune watch --raw 'rx_prio3_*' --raw np_cnp_sent --json | jq .ports[0].raw\n"
+      "  rocetune watch --fabric incast-dcqcn --host h0 --interval 500us");
   auto command = std::make_shared<WatchCommand>();
   WatchOptions& options = command->watch;
   auto interval = std::make_shared<std::string>(to_text(options.interval));
 
+  CLI::Option* fabric = add_fabric(*watch, command->fabric);  // before --interval, whose range depends on it
   CLI::Option* interval_option =
-      watch->add_option("--interval", *interval, "time between two looks, with its unit")
+      watch
+          ->add_option("--interval", *interval,
+                       "time between two looks, with its unit; of a fabric by default 1ms of virtual time")
           ->type_name("TIME")
           ->capture_default_str()
-          ->check(parsed_by(parse_interval));
+          ->check(parsed_by([command](std::string_view text) {
+            return parse_interval(
+                text, command->fabric.is_given() ? kShortestOfFabric : WatchOptions::kShortestInterval);
+          }));
   auto count = std::make_shared<std::uint64_t>(0);
   CLI::Option* count_option = watch->add_option("--count", *count, "end after this many intervals")
                                   ->type_name("N")
@@ -57,16 +67,19 @@ void add_watch(const Dispatch& dispatch) {
       add_text(*watch, "--replay", options.replay, "FILE", "show a recorded file instead of this host");
   replay->excludes(record);
   watch->add_flag("--json", command->common.json, "JSON lines, also in a terminal");
-  add_text(*watch, "--root", command->common.root, "DIR",
-           "read this tree instead of the host's / (RDMA counters only)")
-      ->excludes(replay);
+  CLI::Option* root = add_text(*watch, "--root", command->common.root, "DIR",
+                               "read this tree instead of the host's / (RDMA counters only)")
+                          ->excludes(replay);
+  fabric->excludes(root)->excludes(replay);
   add_text(*watch, "--config-dir", command->config_directory, "DIR",
            "counter tables of your own, in place of built-in ones");
   add_colour(*watch, command->colour);
   watch->callback([=, &dispatch_action = dispatch.action] {
     dispatch_action = [=] {
-      command->watch.interval = parse_duration(*interval).value();
       command->interval_given = interval_option->count() > 0;
+      command->watch.interval = command->fabric.is_given() && !command->interval_given
+                                    ? kUsualOfFabric
+                                    : parse_duration(*interval).value();
       if (count_option->count() > 0) command->watch.count = *count;
       return run_watch(*command);
     };

@@ -14,6 +14,8 @@
 #include "agent/diagnose/report_text.h"
 #include "agent/diagnose/rule_text.h"
 #include "agent/host/host_reader.h"
+#include "agent/virtual_host/counter_readers.h"
+#include "agent/virtual_host/host_facts.h"
 #include "dataplane/base/clock.h"
 #include "dataplane/base/file.h"
 #include "dataplane/tap/capture_analysis.h"
@@ -89,9 +91,29 @@ Expected<Subject> read_live_host(const DoctorCommand& command, const host::NicTa
   Subject out;
   out.inputs = {{"", "live-host", name_or_nothing(host->name), std::nullopt}};
   out.host = std::move(*host);
-  if (command.watch_for > Duration(0)) {
-    out.interval = sample_live(out, command.common.root, command.watch_for, schema);
+  if (*command.watch_for > Duration(0)) {
+    out.interval = sample_live(out, command.common.root, *command.watch_for, schema);
   }
+  return out;
+}
+
+Expected<Subject> read_fabric_host(const DoctorCommand& command, const counters::Schema& schema) {
+  const auto fabric = open_fabric_host(command.fabric);
+  if (!fabric) return tl::unexpected(fabric.error());
+  virtual_host::FabricRun& run = *fabric->run;
+  Subject out;
+  out.host = virtual_host::host_facts(run, fabric->id);
+  out.inputs = {{command.fabric.scenario, "virtual-host", out.host->name, std::nullopt}};
+  if (command.watch_for == Duration(0)) return out;
+  const virtual_host::VirtualClock clock(run);
+  counters::Sampler sampler(schema, virtual_host::counter_readers(run, fabric->id), clock);
+  const counters::Reading before = sampler.read();
+  if (command.watch_for) {
+    run.advance_to(run.now() + *command.watch_for);
+  } else {
+    run.finish();
+  }
+  out.interval = counters::interval_between(schema, before, sampler.read());
   return out;
 }
 
@@ -118,8 +140,9 @@ Expected<Subject> read_host(const DoctorCommand& command, const ConfigFiles& con
                             const host::NicTable& nics) {
   const auto schema = counters::Schema::load(configs);
   if (!schema) return tl::unexpected(schema.error());
-  auto subject =
-      command.from.empty() ? read_live_host(command, nics, *schema) : read_saved_host(command.from);
+  auto subject = command.fabric.is_given() ? read_fabric_host(command, *schema)
+                 : command.from.empty()    ? read_live_host(command, nics, *schema)
+                                           : read_saved_host(command.from);
   if (!subject || command.recording.empty()) return subject;
   auto interval = read_recorded_interval(command.recording, *schema);
   if (!interval) return tl::unexpected(interval.error());

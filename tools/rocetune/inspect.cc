@@ -7,6 +7,7 @@
 
 #include "agent/host/host_reader.h"
 #include "agent/host/interfaces.h"
+#include "agent/virtual_host/host_facts.h"
 #include "dataplane/base/reflect_json.h"
 #include "tools/rocetune/affinity.h"
 #include "tools/rocetune/confirmed_state.h"
@@ -46,6 +47,27 @@ Expected<> keep_ports(const std::vector<std::string>& wanted, host::Host& host) 
   return {};
 }
 
+struct Inspected {
+  host::Host host;
+  PartFacts parts;
+};
+
+Expected<Inspected> inspect_fabric(const FabricOptions& options) {
+  const auto fabric = open_fabric_host(options);
+  if (!fabric) return tl::unexpected(fabric.error());
+  const auto none = absent("a host of the virtual fabric is not of this machine");
+  return Inspected{virtual_host::host_facts(*fabric->run, fabric->id),
+                   {.parts = {}, .rdma_devices = none, .dpdk = none}};
+}
+
+Expected<Inspected> inspect_live(const InspectCommand& command, const host::NicTable& nics) {
+  auto host = host::read_host({command.common.root, command.network_namespace}, nics);
+  if (!host) return tl::unexpected(host.error());
+  add_affinity(command.common.root, *host);
+  add_confirmed_state(command.common.root, *host);
+  return Inspected{std::move(*host), read_part_facts(command.common.root)};
+}
+
 }  // namespace
 
 std::string inspect_json(const host::Host& host, const PartFacts& parts) {
@@ -68,15 +90,12 @@ std::string inspect_json(const host::Host& host, const PartFacts& parts) {
 ExitCode run_inspect(const InspectCommand& command) {
   const auto nics = load_nics(command.config_directory);
   if (!nics) return complain(nics.error());
-  auto host = host::read_host({command.common.root, command.network_namespace}, *nics);
-  if (!host) return complain(host.error());
-  add_affinity(command.common.root, *host);
-  add_confirmed_state(command.common.root, *host);
-  if (const auto kept = keep_ports(command.ports, *host); !kept) return complain(kept.error());
-  const PartFacts parts = read_part_facts(command.common.root);
+  auto found = command.fabric.is_given() ? inspect_fabric(command.fabric) : inspect_live(command, *nics);
+  if (!found) return complain(found.error());
+  if (const auto kept = keep_ports(command.ports, found->host); !kept) return complain(kept.error());
   const std::string text = command.common.json
-                               ? inspect_json(*host, parts)
-                               : inspect_text(*host, *nics, parts, command.all_interfaces,
+                               ? inspect_json(found->host, found->parts)
+                               : inspect_text(found->host, *nics, found->parts, command.all_interfaces,
                                               TextTable::Look::for_stream(STDOUT_FILENO, command.colour));
   std::fwrite(text.data(), 1, text.size(), stdout);
   return std::fflush(stdout) == 0 ? ExitCode::fine : ExitCode::bad_input;

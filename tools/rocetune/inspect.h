@@ -9,12 +9,14 @@
 #include "agent/host/nic_row.h"
 #include "dataplane/base/text_table.h"
 #include "tools/rocetune/command_line.h"
+#include "tools/rocetune/fabric_host.h"
 #include "tools/rocetune/part_facts.h"
 
 namespace rocetune::cli {
 
 struct InspectCommand {
   CommonOptions common;
+  FabricOptions fabric;
   std::vector<std::string> ports;  // netdevs; empty: all
   std::optional<std::string> network_namespace;
   std::string config_directory;  // empty: what is built in

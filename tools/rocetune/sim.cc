@@ -9,23 +9,16 @@
 
 #include "agent/report/sim_page.h"
 #include "agent/report/sweep_page.h"
-#include "dataplane/base/config_files.h"
 #include "dataplane/base/durable.h"
 #include "dataplane/base/progress.h"
+#include "tools/rocetune/scenario_source.h"
 #include "tools/rocetune/sim_text.h"
 
 namespace rocetune::cli {
 namespace {
 
-constexpr Bytes kScenarioLimit{1 << 20};
 constexpr std::size_t kSamples = 240;  // of a series: what a screen has room for
 constexpr std::int64_t kProgressSteps = 1000;
-
-NamedFiles shipped() { return {.folder = "scenarios", .extension = ".toml", .within = {"reference"}}; }
-
-Expected<ConfigFile> source_of(const std::string& scenario) {
-  return ConfigFiles().named(shipped(), scenario, "SCENARIO", kScenarioLimit);
-}
 
 fabric::Resources resources_so_far() {
   rusage usage{};
@@ -38,11 +31,11 @@ fabric::Resources resources_so_far() {
 }
 
 ExitCode list_shipped(const SimCommand& command) {
-  const auto names = ConfigFiles().names(shipped());
+  const auto names = shipped_scenarios();
   if (!names) return complain(names.error());
   TextTable table({{.title = "scenario"}, {.title = "what it is", .overflow = Overflow::wrap}});
   for (const std::string& name : *names) {
-    const auto scenario = source_of(name).and_then(
+    const auto scenario = scenario_source(name).and_then(
         [](const ConfigFile& file) { return fabric::scenario_from_toml(file.text, file.name); });
     if (!scenario) return complain(scenario.error());
     table.add_row({name, scenario->description});
@@ -166,7 +159,7 @@ class Output {
 
 ExitCode run_sim(const SimCommand& command) {
   if (command.list) return list_shipped(command);
-  const auto source = source_of(command.scenario);
+  const auto source = scenario_source(command.scenario);
   if (!source) return complain(source.error());
   const auto plan = plan_of(command);
   if (!plan) return complain(plan.error());

@@ -5,11 +5,13 @@
 
 #include "agent/counters/watch.h"
 #include "tools/rocetune/command_line.h"
+#include "tools/rocetune/fabric_host.h"
 
 namespace rocetune::cli {
 
 struct WatchCommand {
   CommonOptions common;
+  FabricOptions fabric;
   std::string config_directory;  // empty: only what is built in
   counters::WatchOptions watch;
   bool interval_given = false;

@@ -59,7 +59,7 @@ TEST(Schema, BuiltInTablesLoad) {
   ASSERT_TRUE(schema) << schema.error().text();
   std::set<std::string> nics;
   for (const auto& [nic, table] : schema->vendors()) nics.insert(nic);
-  EXPECT_THAT(nics, ::testing::ElementsAre("bnxt", "ionic", "irdma", "mlx5", "rxe"));
+  EXPECT_THAT(nics, ::testing::ElementsAre("bnxt", "fabric", "ionic", "irdma", "mlx5", "rxe"));
 }
 
 TEST(Schema, EveryVendorSaysWhereEachCounterIsOrWhyItIsNot) {

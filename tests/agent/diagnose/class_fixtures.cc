@@ -224,6 +224,22 @@ std::vector<Fixture> traffic_fixtures() {
          s.count_priority("rx_packets", 1, 2'000'000);
        },
        "arrive outside priority 3, in priority 1"},
+      // A receiver in an incast: half of what it sends are CNPs.
+      {"MAP-6", "eth0", Kind::passed,
+       [](Scenario& s) {
+         s.count("rdma_tx_packets", 2'000'000);
+         s.count("cnp_sent", 1'000'000);
+         s.count_priority("tx_packets", 3, 1'000'000);
+         s.count_priority("tx_packets", 6, 1'000'000);
+       }},
+      {"MAP-6", "eth0", Kind::found,
+       [](Scenario& s) {
+         s.count("rdma_tx_packets", 2'000'000);
+         s.count("cnp_sent", 1'000);
+         s.count_priority("tx_packets", 3, 1'000'000);
+         s.count_priority("tx_packets", 6, 1'000'000);
+       },
+       "leave outside priority 3, in priority 6"},
       {"MAP-6", "eth0", Kind::not_checked, [](Scenario& s) { s.make_idle(); }, "idle"},
       {"MAP-6", "eth0", Kind::not_checked, [](Scenario& s) { s.map(26, 2); }, "MAP-5"},
       {"LOSS-1", "eth0", Kind::passed, leave_alone},

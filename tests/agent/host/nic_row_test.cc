@@ -58,6 +58,27 @@ TEST(NicTable, Mlx5ParametersHaveTheirRanges) {
   EXPECT_EQ(table->named("mlx5").cc.find("np_cnp_dcsp"), nullptr);
 }
 
+TEST(NicTable, ARowMayHaveTheParametersOfAnother) {
+  const auto table = NicTable::load(ConfigFiles());
+  ASSERT_TRUE(table);
+  const NicRow& fabric = table->named("fabric");
+  EXPECT_EQ(fabric.cc.interface, CcInterface::scenario);
+  EXPECT_EQ(fabric.cc.parameters.size(), table->named("mlx5").cc.parameters.size());
+  EXPECT_EQ(fabric.cc.find("np_cnp_dscp")->default_value, 48);
+}
+
+TEST(NicTable, ParametersOfARowThatIsNotThereAreAnIssue) {
+  std::vector<ConfigFile> files = *ConfigFiles().list("nics", ".toml");
+  for (ConfigFile& file : files) {
+    const auto at = file.text.find("parameters_of = \"mlx5\"");
+    if (at != std::string::npos) file.text.replace(at, 22, "parameters_of = \"mlx6\"");
+  }
+  const auto table = NicTable::parse(files);
+  ASSERT_FALSE(table);
+  EXPECT_NE(table.error().text().find("fabric: cc.parameters_of: found mlx6"), std::string::npos)
+      << table.error().text();
+}
+
 TEST(NicTable, ABadRowOfTheUsersNamesEveryIssueWithItsPlace) {
   const auto folder = std::filesystem::path(testing::TempDir()) / "nic_row_test";
   std::filesystem::create_directories(folder / "nics");

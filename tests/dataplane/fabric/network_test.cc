@@ -26,6 +26,7 @@ NetworkOptions lossless_options() {
   out.host.priority_of = out.switches.priority_of;
   out.host.controller.kind = ControllerChoice::Kind::off;
   out.switches.ingress.lossless = PrioritySet::of(kRoce);
+  out.host.receiver.buffer.lossless = PrioritySet::of(kRoce);
   out.switches.ingress.lossless_pool.headroom = Bytes(100'000);
   return out;
 }

@@ -50,6 +50,7 @@ NetworkOptions hpcc_options() {
   out.host.ack_timeout = 0;
   out.switches.ingress.buffer = Bytes(32 << 20);
   out.switches.ingress.lossless = PrioritySet::of(kData);
+  out.host.receiver.buffer.lossless = out.switches.ingress.lossless;
   out.switches.ingress.lossless_pool = {Bytes(4096), Bytes(37'500), -3, Bytes(3072)};
   out.switches.marked = PrioritySet::of(kData);
   out.switches.congestion_point.curve = {Bytes(400'000), Bytes(1'600'000), Ratio::from_percent(20)};

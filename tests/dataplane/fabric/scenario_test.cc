@@ -64,6 +64,58 @@ TEST(Scenario, DcqcnParametersHaveTheirNamesAndUnits) {
   EXPECT_EQ(scenario->options.host.controller.dcqcn.threshold, 5);  // the paper's
 }
 
+TEST(Scenario, ASingleHostHasSettingsOfItsOwn) {
+  const std::string text = std::string(kSmall) + R"([[hosts.own]]
+hosts = [1]
+mtu = 4096
+dscp = 10
+lossless = [4]
+priority_of_dscp = { 10 = 4, cs6 = 7 }
+rp_ai_rate = "80Mbps"
+np_cnp_dscp = 12
+)";
+  const auto scenario = scenario_from_toml(text, "x.toml");
+  ASSERT_TRUE(scenario) << scenario.error().text();
+  ASSERT_EQ(scenario->options.own_host.size(), 1u);
+  const HostParameters& own = scenario->options.own_host.at(1);
+  EXPECT_EQ(own.mtu, engine::PathMtu::b4096);
+  EXPECT_EQ(own.data_dscp, Dscp(10));
+  EXPECT_EQ(own.receiver.buffer.lossless, PrioritySet::of(Priority(4)));
+  EXPECT_EQ(own.priority_of[10], Priority(4));
+  EXPECT_EQ(own.priority_of[48], Priority(7));
+  EXPECT_EQ(own.priority_of[26], Priority(3));
+  EXPECT_EQ(own.controller.dcqcn.additive_increase, megabits_per_second(80));
+  EXPECT_EQ(own.notification.cnp_dscp, Dscp(12));
+  EXPECT_EQ(scenario->options.host.mtu, engine::PathMtu::b1024);
+  EXPECT_EQ(scenario->options.host.notification.cnp_dscp, Dscp(48));
+}
+
+TEST(Scenario, WhatASingleHostCannotHaveIsRefused) {
+  const auto with = [](const std::string& key) {
+    return refusal(std::string(kSmall) + "[[hosts.own]]\nhosts = [1]\n" + key + "\n");
+  };
+  EXPECT_NE(with("mtu = 1500").find("allowed: 256, 512, 1024, 2048, 4096"), std::string::npos)
+      << with("mtu = 1500");
+  EXPECT_NE(with("dscp = 64").find("0..63"), std::string::npos) << with("dscp = 64");
+  EXPECT_NE(with("priority_of_dscp = { af99 = 3 }").find("DSCPs as keys"), std::string::npos);
+  EXPECT_NE(with("rp_ai_rate = 80").find("rp_ai_rate"), std::string::npos);
+  EXPECT_NE(with("cp_kmin = \"5kB\"").find("cp_kmin"), std::string::npos) << "of switches";
+  EXPECT_NE(with("lossless = [0, 1, 2, 3, 4, 5]").find("hosts.receive_buffer: found 512KiB"),
+            std::string::npos)
+      << with("lossless = [0, 1, 2, 3, 4, 5]");
+}
+
+TEST(Scenario, HostsConnectWithTheSmallerPathMtu) {
+  const std::string text = std::string(kSmall) + "[[hosts.own]]\nhosts = [1]\nmtu = 256\n";
+  const auto scenario = scenario_from_toml(text, "x.toml");
+  ASSERT_TRUE(scenario) << scenario.error().text();
+  const RunResult r = run(*scenario);
+  EXPECT_TRUE(r.is_right());
+  EXPECT_EQ(r.flows.finished, 2u);
+  // 200 kB in packets of 256 B from host 1, of 1024 B from host 2, over two hops each.
+  EXPECT_GT(r.packet_hops, 2u * (200'000 / 256 + 200'000 / 1024));
+}
+
 TEST(Scenario, WhatIsWrongIsSaidWithItsPlaceAllAtOnce) {
   const std::string text = refusal(
       "name = \"x\"\n[topology]\nshape = \"ring\"\nhosts = 1\n[switches]\nbufer = "

@@ -1,0 +1,16 @@
+// Where a scenario's text comes from: a file of the user's, or what is shipped.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dataplane/base/config_files.h"
+
+namespace rocetune::cli {
+
+// Names below configs/scenarios, without their ending.
+Expected<std::vector<std::string>> shipped_scenarios();
+// `scenario`: the path of a file, or one of those names. Error: bad_input with the names and the nearest.
+Expected<ConfigFile> scenario_source(const std::string& scenario);
+
+}  // namespace rocetune::cli
