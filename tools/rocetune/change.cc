@@ -61,6 +61,16 @@ Expected<host::Host> host_for(const PlanCommand& command, const Tables& tables) 
   return host::host_from_json(*text, command.from);
 }
 
+// What apply and rollback are for a host that is made anew by every command.
+std::string way_to_try(const PlanCommand& command) {
+  return fmt::format(
+      "\nApply and rollback are for real hosts. On this one of the virtual fabric: rocetune doctor --fabric "
+      "{} "
+      "--host {} --apply {}\n",
+      command.fabric.scenario, command.fabric.host,
+      command.output.empty() ? "FILE (plan -o)" : command.output);
+}
+
 // A person says yes, or a flag did. Nobody is asked who cannot answer.
 Expected<> consent(bool yes, std::string_view question) {
   if (yes) return {};
@@ -202,6 +212,8 @@ ExitCode run_plan(const PlanCommand& command) {
   }
   const auto render = command.change.common.json ? tune::plan_json : tune::plan_text;
   print(render(*plan, *host, refusals_now(*host, *plan, *tables, {}), command.plan.with_mlnx_qos));
+  if (command.fabric.is_given() && !command.change.common.json && !plan->is_empty())
+    print(way_to_try(command));
   return ExitCode::fine;
 }
 

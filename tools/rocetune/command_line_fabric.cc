@@ -5,7 +5,7 @@
 namespace rocetune::cli {
 namespace {
 
-// Virtual time in which no scenario runs any more.
+// No scenario's limit is later.
 constexpr Duration kLatestMoment = seconds(3600);
 
 Parsed<Duration> parse_moment(std::string_view text) {

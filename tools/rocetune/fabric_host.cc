@@ -55,6 +55,10 @@ Expected<> apply_plan(const std::string& file, fabric::NodeId id, fabric::Scenar
 Expected<FabricHost> open_fabric_host(const FabricOptions& options) {
   auto scenario = scenario_of(options);
   if (!scenario) return tl::unexpected(scenario.error());
+  if (options.at > scenario->limit) {
+    return fail(ErrorKind::bad_input, "--at: found {}, allowed: 0s to {}, the scenario's limit",
+                to_text(options.at), to_text(scenario->limit));
+  }
   const auto id = virtual_host::host_named(options.host, scenario->topology);
   if (!id) return tl::unexpected(id.error().within("--host"));
   if (!options.plan_file.empty()) {
