@@ -56,7 +56,7 @@ bool only_removes_pfc(const std::vector<Change>& changes) {
 }
 
 // Batches of one port in order. Kinds of one row share a kernel message or at least a moment.
-int stage_of(const Change& change, bool buffers_last) {
+int stage_of(const Change& change, bool buffers_last, const host::NicRow& traits) {
   switch (change.knob.kind) {
     case KnobKind::dcbx_mode:
       return 0;
@@ -64,10 +64,12 @@ int stage_of(const Change& change, bool buffers_last) {
       return 1;
     case KnobKind::buffers:
       return buffers_last ? 4 : 2;
-    case KnobKind::ets:
-    case KnobKind::pfc:
     case KnobKind::app_table:
       return 3;
+    case KnobKind::ets:
+    case KnobKind::pfc:
+      // Where a change of the trust resets them they come behind it.
+      return traits.dcb.dscp_trust_resets_tables ? 4 : 3;
     case KnobKind::mtu:
       return 5;
     case KnobKind::pfc_prevention:
@@ -157,14 +159,15 @@ std::vector<Step> arrange(std::vector<Change> changes, const host::Host& host, c
                   [&](const Change& change) { return change.knob.port == name || change.knob.port.empty(); });
     if (mine.empty()) continue;  // its kind of NIC need not be known
     const bool buffers_last = only_removes_pfc(mine);
-    std::stable_sort(mine.begin(), mine.end(), [&](const Change& a, const Change& b) {
-      return std::pair(stage_of(a, buffers_last), a.knob) < std::pair(stage_of(b, buffers_last), b.knob);
-    });
     const host::NicRow& traits = nics.named(port->nic);
+    const auto stage_in = [&](const Change& change) { return stage_of(change, buffers_last, traits); };
+    std::stable_sort(mine.begin(), mine.end(), [&](const Change& a, const Change& b) {
+      return std::pair(stage_in(a), a.knob) < std::pair(stage_in(b), b.knob);
+    });
     int stage = -1;
     for (Change& change : mine) {
-      if (stage_of(change, buffers_last) != stage) {
-        stage = stage_of(change, buffers_last);
+      if (stage_in(change) != stage) {
+        stage = stage_in(change);
         steps.push_back({.port = name});
       }
       take_effect(steps.back(), effect_of(change, traits));

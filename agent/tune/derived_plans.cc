@@ -88,6 +88,7 @@ Expected<Plan> undo_plan(const host::Host& host, const Entry& entry, const host:
   plan.kind = PlanKind::undo;
   plan.undoes = entry.id;
   plan.profile = fmt::format("undo of transaction {}", entry.id);
+  bool trust_first = false;
   for (auto step = done.steps.rbegin(); step != done.steps.rend(); ++step) {
     const host::Port* port = host.find_port(step->port);
     if (port == nullptr) return fail(ErrorKind::absent, "port {} has gone", step->port);
@@ -100,7 +101,10 @@ Expected<Plan> undo_plan(const host::Host& host, const Entry& entry, const host:
                     now ? "its value before was not recorded" : now.error().why);
       }
       if (!change.before) plan.conceal.push_back(change.knob);
-      if (*now == *after) continue;
+      const bool is_table =
+          change.knob.kind == host::KnobKind::ets || change.knob.kind == host::KnobKind::pfc;
+      const bool reset = is_table && nics.named(port->nic).dcb.dscp_trust_resets_tables;
+      if (*now == *after && !reset) continue;
       Change reverse{change.knob, *now,
                      *after,      Revert::exact,
                      change.rule, fmt::format("as it was before transaction {}", entry.id),
@@ -110,6 +114,14 @@ Expected<Plan> undo_plan(const host::Host& host, const Entry& entry, const host:
       back.changes.push_back(std::move(reverse));
     }
     if (!back.changes.empty()) plan.steps.push_back(std::move(back));
+    trust_first |= nics.named(port->nic).dcb.dscp_trust_resets_tables;
+  }
+  if (trust_first) {  // backwards, the trust would come last and reset what was taken back before it
+    std::vector<Change> changes;
+    for (const Step& step : plan.steps) {
+      changes.insert(changes.end(), step.changes.begin(), step.changes.end());
+    }
+    plan.steps = arrange(std::move(changes), host, nics);
   }
   bind(plan, host, now_unix_ns);
   return plan;

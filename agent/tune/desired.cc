@@ -118,36 +118,18 @@ void want_app(PortChanges& out, const Profile& profile) {
                 : "classes are told by the VLAN tag: DSCP entries would switch the port to trust dscp");
 }
 
-bool trusts_dscp(const host::Port& port) {
-  return port.dcb.app && std::any_of(port.dcb.app->begin(), port.dcb.app->end(), [](const AppEntry& entry) {
-           return entry.selector == AppSelector::dscp;
-         });
-}
-
-// The driver overwrites ETS, and on the way out PFC too, when the trust changes: they have to wait.
-bool has_to_wait(PortChanges& out, const Knob& knob, const host::Port& port, const Profile& profile,
-                 const host::NicRow& traits) {
-  const bool dscp = profile.trust == host::Trust::dscp;
-  if (!traits.dcb.dscp_trust_resets_tables || dscp == trusts_dscp(port)) return false;
-  if (dscp && knob.kind == KnobKind::pfc) return false;
-  out.remark(
-      fmt::format("{} is left alone: the driver sets it to a default of its own when the trust changes; "
-                  "once this plan is confirmed, plan again",
-                  host::to_text(knob)));
-  return true;
-}
-
 void want_ets(PortChanges& out, const host::Port& port, const Profile& profile, const host::NicRow& traits) {
   const Knob knob = out.knob(KnobKind::ets);
   const auto now = out.now(knob);
-  if (!now || has_to_wait(out, knob, port, profile, traits)) return;
+  if (!now) return;
   host::EtsSetting ets = std::get<host::EtsSetting>(*now);
-  // In such a driver's DSCP trust each priority has the class of its number.
+  // A driver whose DSCP trust gives each priority the class of its number.
   const bool fixed = traits.dcb.dscp_trust_resets_tables && profile.trust == host::Trust::dscp;
   const auto tc_of = [&](const ClassSpec& spec) {
     return fixed ? TrafficClass(spec.priority.value()) : spec.tc;
   };
-  if (!fixed) ets.tc_of_priority.fill(profile.default_tc);
+  ets.tc_of_priority.fill(profile.default_tc);
+  for (int p = 0; fixed && p < 8; ++p) ets.tc_of_priority[static_cast<std::size_t>(p)] = TrafficClass(p);
   ets.tsa.fill(host::Tsa::strict);
   ets.tx_share_percent.fill(0);
   const auto share = [&](TrafficClass tc, std::uint8_t percent) {
@@ -158,7 +140,7 @@ void want_ets(PortChanges& out, const host::Port& port, const Profile& profile, 
   int highest = profile.default_tc.value();
   for (const ClassSpec& spec : profile.classes) {
     const TrafficClass tc = tc_of(spec);
-    if (!fixed) ets.tc_of_priority[static_cast<std::size_t>(spec.priority.value())] = tc;
+    ets.tc_of_priority[static_cast<std::size_t>(spec.priority.value())] = tc;
     if (!spec.strict) share(tc, spec.share_percent);
     highest = std::max(highest, tc.value());
   }
@@ -186,7 +168,7 @@ std::optional<std::uint16_t> delay_for(const Profile& profile, const host::NicRo
 void want_pfc(PortChanges& out, const host::Port& port, const Profile& profile, const host::NicRow& traits) {
   const Knob knob = out.knob(KnobKind::pfc);
   const auto now = out.now(knob);
-  if (!now || has_to_wait(out, knob, port, profile, traits)) return;
+  if (!now) return;
   host::PfcSetting pfc = std::get<host::PfcSetting>(*now);
   pfc.enabled = profile.lossless();
   if (pfc.enabled.size() > port.dcb.pfc->capable) {

@@ -1,6 +1,7 @@
 #include "agent/tune/planner.h"
 
 #include <algorithm>
+#include <set>
 
 #include "agent/host/rdma_carrier.h"
 #include "agent/tune/arrange.h"
@@ -177,6 +178,19 @@ Expected<> expect_known_nics(const host::Host& host, const std::vector<std::stri
   return {};
 }
 
+// Ports whose driver may overwrite ETS and PFC when it gets the new app table: they are written again, also
+// if they are as wanted before.
+std::set<std::string> ports_whose_tables_are_reset(const host::Host& host, const host::NicTable& nics,
+                                                   const std::vector<Change>& changes) {
+  std::set<std::string> out;
+  for (const Change& change : changes) {
+    const bool app = change.knob.kind == host::KnobKind::app_table && change.before != change.after;
+    const host::Port* port = app ? host.find_port(change.knob.port) : nullptr;
+    if (port != nullptr && nics.named(port->nic).dcb.dscp_trust_resets_tables) out.insert(port->name);
+  }
+  return out;
+}
+
 void add_gid_remark(const host::Port& port, std::vector<std::string>& remarks) {
   if (!port.rdma || port.rdma->link_layer != host::LinkLayer::ethernet) return;
   const bool has_v2 = std::any_of(port.rdma->gids.begin(), port.rdma->gids.end(),
@@ -213,8 +227,11 @@ Expected<Plan> make_plan(const host::Host& host, const Profile& profile, const h
     }
     add_gid_remark(*bond, plan.remarks);
   }
-  const auto kept = std::stable_partition(changes.begin(), changes.end(), [](const Change& change) {
-    return !change.before || *change.before != change.after;
+  const std::set<std::string> reset = ports_whose_tables_are_reset(host, nics, changes);
+  const auto kept = std::stable_partition(changes.begin(), changes.end(), [&](const Change& change) {
+    const bool is_table = change.knob.kind == host::KnobKind::ets || change.knob.kind == host::KnobKind::pfc;
+    const bool again = is_table && reset.contains(change.knob.port);
+    return !change.before || *change.before != change.after || again;
   });
   for (auto change = kept; change != changes.end(); ++change) {
     plan.kept.push_back({change->knob, change->after});

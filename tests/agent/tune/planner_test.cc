@@ -282,40 +282,37 @@ TEST_F(Planner, ATableWriteThatStopsTrafficInterrupts) {
   }
 }
 
-// ice_dcbnl_setapp: ETS is overwritten by the first DSCP entry, and its map is fixed from then on.
-TEST_F(Planner, TablesThatTheDriverOverwritesWaitForASecondPlan) {
+// ice_dcbnl_setapp: ETS is overwritten by the first DSCP entry, and its map is fixed from then on; with the
+// last entry deleted PFC is overwritten too. So both come behind the app table.
+TEST_F(Planner, TablesThatAChangeOfTrustResetsComeBehindIt) {
   kernel = FakeKernel(1);
   host::Port& port = kernel.host.ports[0];
   port.nic = "irdma";
   port.dcb.app = std::vector<host::AppEntry>{};
-  const Plan first = make(profile());
-  EXPECT_NE(find(first, "eth0", KnobKind::app_table), nullptr);
-  EXPECT_NE(find(first, "eth0", KnobKind::pfc), nullptr);
-  EXPECT_EQ(find(first, "eth0", KnobKind::ets), nullptr);
-  EXPECT_EQ(std::count(first.remarks.begin(), first.remarks.end(),
-                       "eth0 ets is left alone: the driver sets it to a default of its own when the trust "
-                       "changes; once this plan is confirmed, plan again"),
-            1);
-  port.dcb.app = std::vector<host::AppEntry>{{host::AppSelector::dscp, 26, Priority(3)}};
-  for (int i = 0; i < 8; ++i) port.dcb.ets->tc_of_priority[static_cast<std::size_t>(i)] = TrafficClass(i);
-  const Plan second = make(profile());
-  const Change* ets = find(second, "eth0", KnobKind::ets);
-  ASSERT_NE(ets, nullptr);
-  const auto& after = std::get<host::EtsSetting>(ets->after);
-  EXPECT_EQ(after.tc_of_priority, port.dcb.ets->tc_of_priority);
+  const auto order = [](const Plan& plan) {
+    std::string out;
+    for (const Step& step : plan.steps) {
+      for (const Change& change : step.changes) out += std::string(enum_name(change.knob.kind)) + " ";
+      out += "/ ";
+    }
+    return out;
+  };
+  const Plan plan = make(profile());
+  EXPECT_NE(order(plan).find("app_table / pfc ets / "), std::string::npos) << order(plan);
+  const auto& after = std::get<host::EtsSetting>(find(plan, "eth0", KnobKind::ets)->after);
+  for (int p = 0; p < 8; ++p) EXPECT_EQ(after.tc_of_priority[static_cast<std::size_t>(p)], TrafficClass(p));
   EXPECT_EQ(after.tsa[3], host::Tsa::ets);
   EXPECT_EQ(after.tx_share_percent[0] + after.tx_share_percent[3], 100);
   EXPECT_EQ(after.tsa[6], host::Tsa::strict);
-}
-
-TEST_F(Planner, LeavingDscpTrustLeavesPfcToASecondPlanToo) {
-  kernel = FakeKernel(1);
-  kernel.host.ports[0].nic = "irdma";
-  kernel.host.ports[0].dcb.app = std::vector<host::AppEntry>{{host::AppSelector::dscp, 26, Priority(3)}};
-  const Plan plan = make(profile("pcp-tagged-l2"));
-  EXPECT_NE(find(plan, "eth0", KnobKind::app_table), nullptr);
-  EXPECT_EQ(find(plan, "eth0", KnobKind::pfc), nullptr);
-  EXPECT_EQ(find(plan, "eth0", KnobKind::ets), nullptr);
+  FakeDisk disk;
+  Process process(kernel, disk);
+  ASSERT_EQ(process.apply(plan, request())->verdict, Verdict::committed);
+  kernel.host.ports[0].dcb.app->clear();  // ETS and PFC are as wanted and would be reset
+  EXPECT_NE(order(make(profile())).find("app_table / pfc ets / "), std::string::npos);
+  kernel.host.ports[0].dcb.app =
+      std::get<std::vector<host::AppEntry>>(find(plan, "eth0", KnobKind::app_table)->after);
+  const Plan undo = *undo_plan(host(), process.ledger().entries().back(), nics(), false, 0);
+  EXPECT_NE(order(undo).find("app_table / pfc ets / "), std::string::npos) << order(undo);
 }
 
 TEST_F(Planner, AHostFileWithANicThatThisVersionDoesNotKnowIsBadInput) {
