@@ -47,20 +47,6 @@ void Node::change_link(Instant now, const Planned& planned) {
   on_link(now, planned.port);
 }
 
-Instant Node::send(Instant now, std::uint16_t port, const Packet& packet) {
-  const Out& out = outs_[port];
-  const std::uint32_t bytes = packet.wire_bytes;
-  const Duration span =
-      out.ps_per_byte > 0 ? Duration(out.ps_per_byte * bytes) : transmission_time(Bytes(bytes), out.rate);
-  const Instant end = now + span;
-  if (out.pipe->send(lane_.turn, end, packet.index)) {
-    lane_.sent[lane_.turn][out.peer_lane].push_back(out.pipe);
-    lane_.first_arrival = std::min(lane_.first_arrival, end + out.pipe->delay());
-  }
-  ++packet_hops_;
-  return end;
-}
-
 void Node::start() {
   due_.resize(2 * ins_.size());
   on_start();

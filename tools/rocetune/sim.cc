@@ -83,7 +83,7 @@ ExitCode list_shipped() {
 }
 
 Expected<fabric::SweepPlan> plan_of(const SimCommand& command) {
-  fabric::SweepPlan plan{.seeds = command.seeds, .first_seed = command.seed};
+  fabric::SweepPlan plan{.seeds = command.seeds, .first_seed = command.seed, .threads = command.threads};
   for (const std::string& text : command.settings) {
     auto setting = toml_setting(text, "--set");
     if (!setting) return tl::unexpected(setting.error());
