@@ -1,7 +1,6 @@
 // A switch's packet buffer: who gets in, what makes it pause, and the thresholds that keep it lossless.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -86,7 +85,7 @@ inline void SharedBuffer::release(Queue queue, Bytes packet) {
   State& q = queues_[queue];
   ROCETUNE_ASSERT(packet <= q.held());
   const auto take = [&packet](Bytes& from) {
-    const Bytes taken = std::min(from, packet);
+    const Bytes taken = from < packet ? from : packet;
     from -= taken;
     packet -= taken;
     return taken;

@@ -58,12 +58,12 @@ void EndpointState::complete_sends(std::uint32_t row) {
       waiting_for_port.push(row);
       return;
     }
-    if (succeeds && !slot.request.signaled) {
+    if (succeeds && !slot.signaled) {
       completions.cancel();
     } else {
-      completions.push({.work_id = slot.request.work_id,
+      completions.push({.work_id = slot.work_id,
                         .qpn = pair.qpn,
-                        .kind = kind_of(slot.request.kind),
+                        .kind = kind_of(slot.kind),
                         .status = succeeds ? CompletionStatus::success : slot.failure,
                         .length = succeeds && slot.has_answer() ? slot.local.length : 0});
     }

@@ -20,21 +20,32 @@ namespace rocetune::engine {
 // leaves it open (section 9.7.5.1.1).
 constexpr std::uint32_t kAckInterval = 16;
 
-// A posted send request.
+// A posted send request: what is needed of a SendRequest, and how far it is. Many may be on their way.
 struct SendSlot {
-  SendRequest request;
-  PayloadReference local;         // resolved when it was posted
+  std::uint64_t work_id = 0;
+  PayloadReference local;  // resolved when it was posted
+  std::uint64_t remote_address = 0;
+  std::uint64_t swap_or_add = 0;
+  std::uint64_t compare = 0;
   Sequence first;                 // of its packets; READ: of its responses
+  std::uint64_t last_ticket = 0;  // of the last frame that referred to its payload
   std::uint32_t packets = 1;      // at least one
   std::uint32_t message = 0;      // its number on this queue pair, from 1: the specification's SSN
-  std::uint64_t last_ticket = 0;  // of the last frame that referred to its payload
+  std::uint32_t immediate = 0;    // or the key to invalidate: a request has one at most
+  MemoryKey remote_key;
+  SendKind kind = SendKind::send;
+  bool signaled = true;
+  bool solicited = false;
+  bool fenced = false;
+  bool has_immediate = false;
+  bool has_invalidate = false;
   CompletionStatus failure = CompletionStatus::flushed;  // unless it succeeds
 
   Sequence end() const { return first + packets; }
   // Done only when its answer is here: an acknowledgement is not enough.
-  bool has_answer() const { return request.kind >= SendKind::read; }
+  bool has_answer() const { return kind >= SendKind::read; }
   bool takes_receive_request() const {
-    return request.kind == SendKind::send || (request.kind == SendKind::write && request.has_immediate);
+    return kind == SendKind::send || (kind == SendKind::write && has_immediate);
   }
 };
 

@@ -10,19 +10,18 @@ namespace {
 namespace opcode = wire::opcode;
 
 // `alone`: the packet is a message of its own, of which only the last one of the request has the immediate.
-std::uint8_t opcode_of(const SendRequest& request, bool first, bool last, bool alone) {
-  switch (request.kind) {
+std::uint8_t opcode_of(const SendSlot& slot, bool first, bool last, bool alone) {
+  switch (slot.kind) {
     case SendKind::send: {
       if (!last) return first ? opcode::kRcSendFirst : opcode::kRcSendMiddle;
-      if (request.has_immediate) return first ? opcode::kRcSendOnlyImm : opcode::kRcSendLastImm;
-      if (request.has_invalidate)
-        return first ? opcode::kRcSendOnlyInvalidate : opcode::kRcSendLastInvalidate;
+      if (slot.has_immediate) return first ? opcode::kRcSendOnlyImm : opcode::kRcSendLastImm;
+      if (slot.has_invalidate) return first ? opcode::kRcSendOnlyInvalidate : opcode::kRcSendLastInvalidate;
       return first ? opcode::kRcSendOnly : opcode::kRcSendLast;
     }
     case SendKind::write: {
       if (!last && alone) return opcode::kRcWriteOnly;
       if (!last) return first ? opcode::kRcWriteFirst : opcode::kRcWriteMiddle;
-      if (request.has_immediate) return first ? opcode::kRcWriteOnlyImm : opcode::kRcWriteLastImm;
+      if (slot.has_immediate) return first ? opcode::kRcWriteOnlyImm : opcode::kRcWriteLastImm;
       return first ? opcode::kRcWriteOnly : opcode::kRcWriteLast;
     }
     case SendKind::read:
@@ -76,17 +75,27 @@ Posted Requester::post(std::uint32_t row, const SendRequest& request) {
   if (state_->sends.is_exhausted()) return tl::unexpected(PostRefusal::endpoint_full);
   if (!state_->completions.reserve()) return tl::unexpected(PostRefusal::completions_full);
 
+  const std::uint32_t packets = request.kind <= SendKind::read ? pair.packets_of(request.local.length) : 1;
+  // Selective repeat makes every packet of a WRITE a message.
+  send.messages += pair.selective_repeat && request.kind == SendKind::write ? packets : 1;
   const std::uint32_t index = state_->sends.push(send.queue);
   SendSlot& slot = state_->sends[index];
-  slot.request = request;
-  slot.local = *local;
-  slot.first = send.posted_end;
-  slot.packets = request.kind <= SendKind::read ? pair.packets_of(request.local.length) : 1;
-  // Selective repeat makes every packet of a WRITE a message.
-  send.messages += pair.selective_repeat && request.kind == SendKind::write ? slot.packets : 1;
-  slot.message = send.messages;
-  slot.last_ticket = 0;
-  slot.failure = CompletionStatus::flushed;
+  slot = {.work_id = request.work_id,
+          .local = *local,
+          .remote_address = request.remote_address,
+          .swap_or_add = request.swap_or_add,
+          .compare = request.compare,
+          .first = send.posted_end,
+          .packets = packets,
+          .message = send.messages,
+          .immediate = request.has_invalidate ? request.invalidate.value() : request.immediate,
+          .remote_key = request.remote_key,
+          .kind = request.kind,
+          .signaled = request.signaled,
+          .solicited = request.solicited,
+          .fenced = request.fenced,
+          .has_immediate = request.has_immediate,
+          .has_invalidate = request.has_invalidate};
   send.posted_end = slot.end();
   if (send.oldest == kNoSlot) send.oldest = index;
   // Behind something else that waits to be sent it changes nothing yet.
@@ -101,7 +110,7 @@ Posted Requester::post(std::uint32_t row, const SendRequest& request) {
 Requester::Gate Requester::gate(const QueuePair& pair, const SendSlot& slot, const TransmitTurn& turn) const {
   const SendSide& send = pair.send;
   if (send.next == slot.first) {
-    if (slot.request.fenced && send.reads_in_flight > 0) return Gate::closed;
+    if (slot.fenced && send.reads_in_flight > 0) return Gate::closed;
   }
   if (slot.has_answer()) {
     if (send.reads_in_flight >= pair.initiator_depth) return Gate::closed;
@@ -171,7 +180,7 @@ bool Requester::wants_ack(const QueuePair& pair, const SendSlot& slot, const Tra
   const SendSide& send = pair.send;
   if (slot.has_answer()) return false;  // it is answered anyway
   const bool is_last = send.next + 1 == slot.end();
-  if (is_last && slot.request.signaled) return true;
+  if (is_last && slot.signaled) return true;
   if (send.next + 1 - send.asked_end >= kAckInterval) return true;
   // It may be a probe, and whoever waits for credit hears of it by an acknowledgement.
   if (pair.end_to_end_credits && (is_last || send.next == slot.first)) return true;
@@ -182,39 +191,37 @@ bool Requester::wants_ack(const QueuePair& pair, const SendSlot& slot, const Tra
 void Requester::build_request(std::uint32_t row, const SendSlot& slot, Sequence at, bool asks_ack,
                               TransmitFrame& frame) {
   const QueuePair& pair = state_->pairs[row];
-  const SendRequest& request = slot.request;
   const auto offset = static_cast<std::uint32_t>(at - slot.first) << pair.mtu_shift;
   const std::uint32_t rest = slot.local.length - offset;
   const bool is_last = at + 1 == slot.end() || slot.has_answer();
-  const bool is_alone = pair.selective_repeat && request.kind == SendKind::write;
+  const bool is_alone = pair.selective_repeat && slot.kind == SendKind::write;
   const bool names_place = is_alone || at == slot.first;
-  FrameDraft draft{.opcode = opcode_of(request, names_place, is_last, is_alone),
+  FrameDraft draft{.opcode = opcode_of(slot, names_place, is_last, is_alone),
                    .psn = at.psn(),
                    .ack_request = asks_ack,
-                   .solicited = request.solicited && is_last && slot.takes_receive_request()};
+                   .solicited = slot.solicited && is_last && slot.takes_receive_request()};
   if (!slot.has_answer()) {
     draft.payload = {slot.local.region, std::min(rest, pair.mtu()), slot.local.offset + offset};
   }
   const wire::MutableBytes extended = extended_of(frame, *state_->pairs.path(row).headers);
-  if (request.kind == SendKind::compare_swap || request.kind == SendKind::fetch_add) {
-    wire::AtomicEth{request.remote_address, request.remote_key.value(), request.swap_or_add, request.compare}
-        .emit(wire::fixed<wire::AtomicEth::kSize>(extended));
+  if (slot.kind == SendKind::compare_swap || slot.kind == SendKind::fetch_add) {
+    wire::AtomicEth{slot.remote_address, slot.remote_key.value(), slot.swap_or_add, slot.compare}.emit(
+        wire::fixed<wire::AtomicEth::kSize>(extended));
     draft.extended = wire::AtomicEth::kSize;
-  } else if (request.kind == SendKind::read || (request.kind == SendKind::write && names_place)) {
+  } else if (slot.kind == SendKind::read || (slot.kind == SendKind::write && names_place)) {
     // A READ may be asked again from its middle. A WRITE names its whole length: once, or, where each packet
     // is alone, with the immediate, whose receiver wants to know it.
-    wire::Reth reth{request.remote_address + offset, request.remote_key.value(), rest};
-    if (is_alone && !(is_last && request.has_immediate)) reth.length = draft.payload.length;
-    if (is_alone && is_last && request.has_immediate)
-      reth = {request.remote_address, reth.rkey, slot.local.length};
+    wire::Reth reth{slot.remote_address + offset, slot.remote_key.value(), rest};
+    if (is_alone && !(is_last && slot.has_immediate)) reth.length = draft.payload.length;
+    if (is_alone && is_last && slot.has_immediate) reth = {slot.remote_address, reth.rkey, slot.local.length};
     reth.emit(wire::fixed<wire::Reth::kSize>(extended));
     draft.extended = wire::Reth::kSize;
   }
-  if (is_last && request.has_immediate) {
-    wire::ImmDt{request.immediate}.emit(wire::fixed<wire::ImmDt::kSize>(extended, draft.extended));
+  if (is_last && slot.has_immediate) {
+    wire::ImmDt{slot.immediate}.emit(wire::fixed<wire::ImmDt::kSize>(extended, draft.extended));
     draft.extended += wire::ImmDt::kSize;
-  } else if (is_last && request.has_invalidate) {
-    wire::Ieth{request.invalidate.value()}.emit(wire::fixed<wire::Ieth::kSize>(extended));
+  } else if (is_last && slot.has_invalidate) {
+    wire::Ieth{slot.immediate}.emit(wire::fixed<wire::Ieth::kSize>(extended));
     draft.extended = wire::Ieth::kSize;
   }
   finish_frame(*state_, row, draft, frame);

@@ -1,6 +1,7 @@
 #include "dataplane/fabric/host_node.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "dataplane/fabric/host_frames.h"
 
@@ -115,7 +116,8 @@ std::uint32_t HostNode::wire_bytes_of(const engine::TransmitFrame& frame) const 
 Packet& HostNode::packet_of(const engine::TransmitFrame& frame) {
   Packet& packet = packets().take();
   PacketBody& body = packets().body(packet);
-  body.header = frame.header;
+  ROCETUNE_ASSERT(frame.header_size + wire::kIcrcSize <= PacketBody::kHeaderRoom);
+  std::memcpy(body.header.data(), frame.header.data(), PacketBody::kHeaderRoom);
   body.header_size = frame.header_size;
   body.has_payload = frame.payload.length > 0;
   packet.kind = PacketKind::roce;
@@ -143,14 +145,13 @@ Packet& HostNode::packet_of(const engine::TransmitFrame& frame) {
 }
 
 bool HostNode::fetch(Instant now) {
-  std::uint32_t held = 0;
-  for (const PacketQueue& queue : held_) held += queue.packets;
-  if (held >= kMostHeld) return false;
+  if (held_packets_ >= kMostHeld) return false;
   engine::TransmitFrame frame;
   if (endpoint_.poll_transmit(now, {&frame, 1}) == 0) return false;
   if (frame.payload.length > 0) on_fetched(frame.payload);
   Packet& packet = packet_of(frame);
   held_[index_of(priority_of(packet.dscp))].push(packets(), packet);
+  ++held_packets_;
   return true;
 }
 
@@ -168,7 +169,7 @@ void HostNode::transmit(Instant now) {
   while (true) {
     Instant soonest = Instant::never();
     // The highest class that may send; a NIC serves CNPs and acknowledgements of their own class first.
-    for (int i = Priority::kCount - 1; i >= 0; --i) {
+    for (int i = held_packets_ > 0 ? Priority::kCount - 1 : -1; i >= 0; --i) {
       const Priority p(i);
       PacketQueue& queue = held_[static_cast<std::size_t>(i)];
       if (queue.is_empty()) continue;
@@ -180,7 +181,9 @@ void HostNode::transmit(Instant now) {
       gate_.on_sent(p, bytes);
       counters_.sent.add(p, bytes);
       free_at_ = send(now, 0, queue.pop(packets()));
-      wake_port(0, free_at_);
+      --held_packets_;
+      // Without anything to send, whoever brings something transmits.
+      if (held_packets_ > 0 || endpoint_.has_frames()) wake_port(0, free_at_);
       return wake_for_endpoint(now);
     }
     if (!fetch(now)) {

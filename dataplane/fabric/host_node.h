@@ -247,6 +247,7 @@ class HostNode final : public Node {
 
   // Towards the link.
   std::array<PacketQueue, Priority::kCount> held_;  // fetched, and not yet on the link
+  std::uint32_t held_packets_ = 0;                  // in all of them
   PacketQueue control_;
   Instant free_at_;
   Instant endpoint_wake_ = Instant::never();

@@ -55,6 +55,7 @@ void Node::change_link(Instant now, const Planned& planned) {
   on_link(now, planned.port);
 }
 
+<<<<<<< HEAD
 Instant Node::send(Instant now, std::uint16_t port, const Packet& packet) {
   Out& out = outs_[port];
   const std::uint32_t bytes = packet.wire_bytes;
@@ -70,6 +71,8 @@ Instant Node::send(Instant now, std::uint16_t port, const Packet& packet) {
   return end;
 }
 
+=======
+>>>>>>> speed
 void Node::start() {
   due_.resize(2 * ins_.size());
   on_start();

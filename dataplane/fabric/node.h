@@ -95,7 +95,18 @@ class Node {
   // One moment a port; a later call replaces it, never() takes it back.
   void wake_port(std::uint16_t port, Instant at) { due_.set(port, at); }
   // Puts a packet on the link of `port` from `now` on. Returns when its last bit has left.
-  Instant send(Instant now, std::uint16_t port, const Packet& packet);
+  Instant send(Instant now, std::uint16_t port, const Packet& packet) {
+    const Out& out = outs_[port];
+    const Duration span = out.ps_per_byte > 0 ? Duration(out.ps_per_byte * packet.wire_bytes)
+                                              : transmission_time(Bytes(packet.wire_bytes), out.rate);
+    const Instant end = now + span;
+    if (out.pipe->send(lane_.turn, end, packet.index)) {
+      lane_.sent[lane_.turn][out.peer_lane].push_back(out.pipe);
+      lane_.first_arrival = std::min(lane_.first_arrival, end + out.pipe->delay());
+    }
+    ++packet_hops_;
+    return end;
+  }
   bool is_up(std::uint16_t port) const { return outs_[port].is_up; }
   Duration delay_of(std::uint16_t port) const { return ins_[port]->delay(); }
   BitRate rate_of(std::uint16_t port) const { return outs_[port].rate; }

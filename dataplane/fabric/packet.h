@@ -51,11 +51,16 @@ static_assert(sizeof(Packet) == 32);
 
 // What only its ends look at.
 struct PacketBody {
-  std::uint16_t header_size = 0;
+  // Kind roce: Ethernet, IPv4, UDP, BTH and what of extended headers WRITEs and their answers have, ICRC.
+  static constexpr std::size_t kHeaderRoom = 80;
+  std::array<std::byte, kHeaderRoom> header;
+  std::uint16_t header_size = 0;  // without ICRC
   bool has_payload = false;
-  engine::SyntheticContent content;
-  LinkMessage link;  // kinds pause and credit
-  std::array<std::byte, engine::TransmitFrame::kHeaderRoom> header;
+  union {
+    engine::SyntheticContent content;  // kind roce, with payload
+    LinkMessage link;                  // kinds pause and credit
+  };
+  PacketBody() : content() {}
 };
 
 // Packets by index, in pages that never move. Any lane may reach any packet; that a page is there is known by

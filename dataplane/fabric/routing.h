@@ -32,7 +32,8 @@ class RoutingTable {
   std::span<const std::uint16_t> ports_to(NodeId host) const {
     const std::uint32_t leaf = places_->leaf[host];
     if (leaf == own_leaf_) return {&local_[places_->index[host]], 1};
-    return std::span(ports_).subspan(begins_[leaf], begins_[leaf + 1] - begins_[leaf]);
+    const std::uint32_t* begin = begins_.data() + leaf;
+    return {ports_.data() + begin[0], ports_.data() + begin[1]};
   }
 
  private:

@@ -7,8 +7,8 @@
 namespace rocetune::fabric {
 namespace {
 
-// Below it, threads wait for each other for longer than they work.
-constexpr std::uint32_t kHostsWorthTwoCores = 64;
+// Below it a run takes seconds: several threads would spare few of them and use more processor time in all.
+constexpr std::uint32_t kHostsWorthAllCores = 2048;
 
 // Cuts at commas that stand in no bracket and no quotes.
 std::vector<std::string> values_of(std::string_view text) {
@@ -89,6 +89,13 @@ class Workers {
   double sum_ = 0;
 };
 
+// One run has all cores for itself, if that is worth it or wanted.
+std::size_t threads_of_a_run(const std::vector<Task>& tasks, const SweepPlan& plan, std::size_t threads) {
+  if (tasks.size() > 1) return 1;
+  const bool is_large = tasks.front().scenario.topology.hosts >= kHostsWorthAllCores;
+  return plan.threads > 0 || is_large ? threads : 1;
+}
+
 }  // namespace
 
 Expected<SweepAxis> sweep_axis(std::string_view text, const std::string& flag) {
@@ -100,7 +107,8 @@ Expected<SweepAxis> sweep_axis(std::string_view text, const std::string& flag) {
 }
 
 Expected<std::vector<Variation>> sweep(std::string_view text, const std::string& file, const SweepPlan& plan,
-                                       std::size_t threads, const std::function<void(double)>& on_progress) {
+                                       std::size_t cores, const std::function<void(double)>& on_progress) {
+  const std::size_t threads = plan.threads > 0 ? plan.threads : cores;
   std::size_t runs = plan.seeds;
   for (const SweepAxis& axis : plan.axes) {
     runs *= axis.values.size();
@@ -117,12 +125,10 @@ Expected<std::vector<Variation>> sweep(std::string_view text, const std::string&
     const std::uint64_t first = plan.first_seed.value_or(scenario->seed);
     for (std::uint32_t i = 0; i < plan.seeds; ++i) {
       Task& task = tasks.emplace_back(Task{.settings = own, .scenario = *scenario});
-      reseed(task.scenario, first + i);
+      if (task.scenario.seed != first + i) reseed(task.scenario, first + i);
     }
   }
-  // One run has all cores for itself, if it is large enough to be worth it.
-  const bool alone = tasks.size() == 1 && tasks.front().scenario.topology.hosts >= kHostsWorthTwoCores;
-  Workers workers(tasks, plan.samples, alone ? threads : 1, on_progress);
+  Workers workers(tasks, plan.samples, threads_of_a_run(tasks, plan, threads), on_progress);
   std::vector<std::jthread> others;
   for (std::size_t i = 1; i < std::min(threads, tasks.size()); ++i)
     others.emplace_back([&] { workers.work(); });

@@ -20,6 +20,7 @@ struct SweepPlan {
   std::uint32_t seeds = 1;                  // each combination with so many seeds, from `first_seed` on
   std::optional<std::uint64_t> first_seed;  // none: the scenario's own
   std::size_t samples = 0;                  // RunOptions
+  std::size_t threads = 0;  // in all; 0: as many as cores, where a single run is large enough for them
 };
 constexpr std::size_t kMostRuns = 10'000;
 
@@ -31,6 +32,6 @@ struct Variation {
 // Error (bad_input): the scenario is wrong in one of the combinations, before anything is run.
 // `on_progress`: as RunOptions, of all runs together; called by one thread at a time.
 Expected<std::vector<Variation>> sweep(std::string_view text, const std::string& file, const SweepPlan& plan,
-                                       std::size_t threads, const std::function<void(double)>& on_progress);
+                                       std::size_t cores, const std::function<void(double)>& on_progress);
 
 }  // namespace rocetune::fabric

@@ -46,7 +46,7 @@ ExitCode list_shipped(const SimCommand& command) {
 bool is_one(const SimCommand& command) { return command.sweeps.empty() && command.seeds == 1; }
 
 Expected<fabric::SweepPlan> plan_of(const SimCommand& command) {
-  fabric::SweepPlan plan{.seeds = command.seeds, .first_seed = command.seed};
+  fabric::SweepPlan plan{.seeds = command.seeds, .first_seed = command.seed, .threads = command.threads};
   for (const std::string& text : command.settings) {
     auto setting = toml_setting(text, "--set");
     if (!setting) return tl::unexpected(setting.error());
