@@ -55,24 +55,6 @@ void Node::change_link(Instant now, const Planned& planned) {
   on_link(now, planned.port);
 }
 
-<<<<<<< HEAD
-Instant Node::send(Instant now, std::uint16_t port, const Packet& packet) {
-  Out& out = outs_[port];
-  const std::uint32_t bytes = packet.wire_bytes;
-  out.sent_bytes += bytes;
-  const Instant end = now + out.time_of(bytes);
-  const bool is_early = out.announces_heads && packet.kind == PacketKind::roce;
-  const Instant heard = is_early ? now + out.time_of(std::min(bytes, kHead)) : end;
-  if (out.pipe->send(lane_.turn, heard, packet.index)) {
-    lane_.sent[lane_.turn][out.peer_lane].push_back(out.pipe);
-    lane_.first_arrival = std::min(lane_.first_arrival, heard + out.pipe->delay());
-  }
-  packet_hops_ += packet.kind == PacketKind::neighbour ? 0 : 1;
-  return end;
-}
-
-=======
->>>>>>> speed
 void Node::start() {
   due_.resize(2 * ins_.size());
   on_start();

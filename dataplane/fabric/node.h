@@ -96,15 +96,17 @@ class Node {
   void wake_port(std::uint16_t port, Instant at) { due_.set(port, at); }
   // Puts a packet on the link of `port` from `now` on. Returns when its last bit has left.
   Instant send(Instant now, std::uint16_t port, const Packet& packet) {
-    const Out& out = outs_[port];
-    const Duration span = out.ps_per_byte > 0 ? Duration(out.ps_per_byte * packet.wire_bytes)
-                                              : transmission_time(Bytes(packet.wire_bytes), out.rate);
-    const Instant end = now + span;
-    if (out.pipe->send(lane_.turn, end, packet.index)) {
+    Out& out = outs_[port];
+    const std::uint32_t bytes = packet.wire_bytes;
+    out.sent_bytes += bytes;
+    const Instant end = now + out.time_of(bytes);
+    const bool is_early = out.announces_heads && packet.kind == PacketKind::roce;
+    const Instant heard = is_early ? now + out.time_of(std::min(bytes, kHead)) : end;
+    if (out.pipe->send(lane_.turn, heard, packet.index)) {
       lane_.sent[lane_.turn][out.peer_lane].push_back(out.pipe);
-      lane_.first_arrival = std::min(lane_.first_arrival, end + out.pipe->delay());
+      lane_.first_arrival = std::min(lane_.first_arrival, heard + out.pipe->delay());
     }
-    ++packet_hops_;
+    packet_hops_ += packet.kind == PacketKind::neighbour ? 0 : 1;
     return end;
   }
   bool is_up(std::uint16_t port) const { return outs_[port].is_up; }

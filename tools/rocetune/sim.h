@@ -18,11 +18,8 @@ struct SimCommand {
   std::vector<std::string> settings;  // KEY=VALUE, put over the scenario
   std::vector<std::string> sweeps;    // KEY=VALUE,VALUE...
   std::uint32_t seeds = 1;            // each combination with so many, from `seed` on
-<<<<<<< HEAD
   std::vector<std::string> metrics;   // paths of the JSON: what runs are compared by
-=======
-  std::uint32_t threads = 0;  // 0: SweepPlan's own choice
->>>>>>> speed
+  std::uint32_t threads = 0;          // 0: SweepPlan's own choice
   bool series = false;                // what changes over time, in the JSON
   std::string html;                   // also a page, to this file
   bool json = false;
