@@ -56,7 +56,7 @@ Expected<std::string> boot_unit_text(const std::string& root, const std::string&
 
 Expected<std::string> install_boot_unit(const std::string& root, const std::string& program,
                                         const std::string& state_directory, const ConfigFiles& files) {
-  const auto unit = boot_unit_text(root, program, state_directory, files);
+  auto unit = boot_unit_text(root, program, state_directory, files);
   if (!unit) return unit;
   const RootedPath path(root);
   const std::string unit_path = path(fmt::format("{}/{}", kUnits, kUnit));

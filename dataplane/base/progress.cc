@@ -58,9 +58,9 @@ std::string Progress::update(std::int64_t done, Instant now, std::string_view no
 
 std::string Progress::clear() const { return drawn_ ? std::string(kClearLine) : std::string(); }
 
-ProgressLine::ProgressLine(std::string title, std::int64_t total, const Clock& clock) : clock_(clock) {
+ProgressLine::ProgressLine(const std::string& title, std::int64_t total, const Clock& clock) : clock_(clock) {
   if (!is_terminal(STDERR_FILENO)) return;
-  progress_.emplace(std::move(title), total, terminal_width(STDERR_FILENO), clock.now());
+  progress_.emplace(title, total, terminal_width(STDERR_FILENO), clock.now());
 }
 
 // A terminal that went away is no reason to fail the work.

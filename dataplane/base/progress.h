@@ -37,7 +37,7 @@ class Progress {
 // A Progress on standard error while the object lives, if that is a terminal.
 class ProgressLine {
  public:
-  ProgressLine(std::string title, std::int64_t total, const Clock& clock);
+  ProgressLine(const std::string& title, std::int64_t total, const Clock& clock);
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;

@@ -163,7 +163,6 @@ std::optional<BitRate> link_rate(std::uint8_t active_width, std::uint8_t active_
     case 2:
       return BitRate(lanes * 5'000'000'000);
     case 4:
-      return BitRate(lanes * 10'000'000'000);
     case 8:
       return BitRate(lanes * 10'000'000'000);
     case 16:

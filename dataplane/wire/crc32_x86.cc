@@ -29,11 +29,11 @@ consteval std::uint32_t power_of_x(int n) {
 // Computation for Generic Polynomials Using PCLMULQDQ Instruction", Intel 2009.
 consteval long long fold_low(int bits) {
   const std::uint64_t power = power_of_x(bits + 32);
-  return static_cast<long long>(power << 1);
+  return std::bit_cast<long long>(power << 1);
 }
 consteval long long fold_high(int bits) {
   const std::uint64_t power = power_of_x(bits - 32);
-  return static_cast<long long>(power << 1);
+  return std::bit_cast<long long>(power << 1);
 }
 // Quotient of x^64 by P, reflected: for Barrett's reduction.
 consteval std::uint64_t barrett_quotient() {

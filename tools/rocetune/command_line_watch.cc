@@ -16,7 +16,7 @@ constexpr Duration kShortestOfFabric = microseconds(1);
 constexpr Duration kUsualOfFabric = milliseconds(1);
 
 Parsed<Duration> parse_interval(std::string_view text, Duration shortest) {
-  const auto interval = parse_duration(text);
+  auto interval = parse_duration(text);
   if (interval && (*interval < shortest || *interval > WatchOptions::kLongestInterval)) {
     return tl::unexpected(
         UnitError{std::string(text), to_text(shortest) + " to " + to_text(WatchOptions::kLongestInterval)});

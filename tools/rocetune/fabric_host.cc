@@ -18,8 +18,8 @@ Expected<fabric::Scenario> scenario_of(const FabricOptions& options) {
     if (!setting) return tl::unexpected(setting.error());
     settings.push_back(std::move(*setting));
   }
-  const auto source = scenario_source(options.scenario);
-  if (!source) return tl::unexpected(source.error().within("--fabric"));
+  const auto source = scenario_source(options.scenario, "--fabric");
+  if (!source) return tl::unexpected(source.error());
   auto scenario = fabric::scenario_from_toml(source->text, source->name, settings);
   if (scenario && options.seed) fabric::reseed(*scenario, *options.seed);
   return scenario;

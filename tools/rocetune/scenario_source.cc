@@ -10,8 +10,8 @@ NamedFiles shipped() { return {.folder = "scenarios", .extension = ".toml", .wit
 
 Expected<std::vector<std::string>> shipped_scenarios() { return ConfigFiles().names(shipped()); }
 
-Expected<ConfigFile> scenario_source(const std::string& scenario) {
-  return ConfigFiles().named(shipped(), scenario, "SCENARIO", kScenarioLimit);
+Expected<ConfigFile> scenario_source(const std::string& scenario, std::string_view what) {
+  return ConfigFiles().named(shipped(), scenario, what, kScenarioLimit);
 }
 
 }  // namespace rocetune::cli

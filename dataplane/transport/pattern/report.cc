@@ -82,8 +82,8 @@ std::string row_table(const Result& r, const TextTable::Look& look) {
         amount(static_cast<double>(row.client.retransmitted_frames + row.server.retransmitted_frames)));
     cells.push_back(amount(static_cast<double>(row.client.cnps_handled + row.server.cnps_handled)));
     cells.push_back(amount(static_cast<double>(drops)));
-    cells.push_back(
-        {row.content_is_right ? "right" : "WRONG", row.content_is_right ? Paint::plain : Paint::severe});
+    cells.emplace_back(row.content_is_right ? "right" : "WRONG",
+                       row.content_is_right ? Paint::plain : Paint::severe);
     table.add_row(cells);
   }
   return table.text(look);
