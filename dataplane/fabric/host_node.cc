@@ -43,7 +43,7 @@ std::uint32_t hash_of(wire::ConstBytes header) {
 
 HostNode::HostNode(NodeId id, Lane& lane, const HostParameters& parameters, BitRate line_rate,
                    std::uint64_t seed, const Capacity& capacity)
-    : Node(id, lane, seed),
+    : Node(id, lane, seed, Opens::packets),
       parameters_(parameters),
       memory_(std::max(capacity.regions, 1U), id),
       endpoint_(options_of(parameters, line_rate, capacity), memory_),

@@ -101,7 +101,8 @@ void Node::run(Instant end) {
     }
     Pipe& in = *ins_[first - ports];
     Packet& packet = packets()[in.take()];
-    if (in.next_packet() != kNoPacket) packets().prefetch(in.next_packet());
+    packets().prefetch(in.next_packet());
+    if (opens_packets_) packets().prefetch_body(in.next_packet());
     due_.set(first, in.next());
     arrive(now, static_cast<std::uint16_t>(first - ports), packet);
   }

@@ -41,8 +41,11 @@ struct LinkChange {
 
 class Node {
  public:
+  // Whether packets end here: whoever opens one touches its body.
+  enum class Opens : bool { nothing, packets };
   // `seed`: of what the node draws, apart for each node.
-  Node(NodeId id, Lane& lane, std::uint64_t seed) : id_(id), lane_(lane), random_(seed, id) {}
+  Node(NodeId id, Lane& lane, std::uint64_t seed, Opens opens)
+      : id_(id), opens_packets_(opens == Opens::packets), lane_(lane), random_(seed, id) {}
   virtual ~Node() = default;
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
@@ -152,6 +155,7 @@ class Node {
   bool is_lost(std::uint16_t port, const Packet& packet);
 
   NodeId id_;
+  bool opens_packets_;
   Lane& lane_;
   Random random_;
   std::vector<Pipe*> ins_;

@@ -109,7 +109,15 @@ class PacketPool {
   }
   Packet& operator[](PacketIndex index) { return pages_[index]; }
   PacketBody& body(const Packet& packet) { return pages_.body(packet.index); }
-  void prefetch(PacketIndex index) { __builtin_prefetch(&pages_[index], 1); }
+  // The packet, if there is one, is about to be looked at.
+  void prefetch(PacketIndex index) {
+    if (index != kNoPacket) __builtin_prefetch(&pages_[index], 1);
+  }
+  void prefetch_body(PacketIndex index) {
+    if (index == kNoPacket) return;
+    const auto* body = reinterpret_cast<const std::byte*>(&pages_.body(index));
+    for (std::size_t at = 0; at < sizeof(PacketBody); at += 64) __builtin_prefetch(body + at, 1);
+  }
 
  private:
   void grow() {
@@ -139,6 +147,7 @@ struct PacketQueue {
   Packet& pop(PacketPool& pool) {
     Packet& packet = pool[head];
     head = packet.next;
+    pool.prefetch(head);
     --packets;
     bytes -= packet.wire_bytes;
     return packet;

@@ -29,7 +29,7 @@ SwitchNode::Port::Port(std::uint16_t own_number, BitRate speed, const SwitchPara
 
 SwitchNode::SwitchNode(NodeId id, Lane& lane, const SwitchParameters& parameters, const RoutingTable& routes,
                        std::uint64_t seed)
-    : Node(id, lane, seed),
+    : Node(id, lane, seed, Opens::nothing),
       parameters_(&parameters),
       routes_(&routes),
       marks_at_(parameters.congestion_point.mark_at),

@@ -63,6 +63,9 @@ BENCHES = {
         peer=rf"^capture file, tshark +{NUMBER}", missing_peer=r"^capture file, tshark +not measured",
         ratios=(Ratio("tap ÷ tshark, frames per second", rf"^capture file, rocetune +{NUMBER}",
                       rf"^capture file, tshark +{NUMBER}", least=5),)),
+    "fabric": Bench(
+        median=rf"^  perm128 +{NUMBER} \(", spread=rf"^  perm128 .*\({NUMBER} to {NUMBER}\)",
+        peer=rf"^    csg-htsim, recorded: {NUMBER}"),
     "soft-transport": Bench(
         median=r"^32 B WRITE, one way +([0-9.]+) ?[GMk]?/s", spread=r"^32 B WRITE, one way .*\(\S+.* to .*, best .*\)",
         peer=r"^ +testpmd, same frames one way: ([0-9.]+)", missing_peer=r"testpmd: not (?:installed|measured)"),

@@ -31,10 +31,8 @@ void add_sim(const Dispatch& dispatch) {
   sim->add_option("--seeds", command->seeds, "this many runs, with seeds that follow each other")
       ->type_name("COUNT")
       ->check(whole_number(1, 10'000));
-  sim->add_option(
-         "--threads", command->threads,
-         "for runs beside each other, or for parts of a single one; default: all cores, but one for a "
-         "single run of fewer than 2048 hosts")
+  sim->add_option("--threads", command->threads,
+                  "default: all cores, but one for a single run of fewer than 2048 hosts")
       ->type_name("COUNT")
       ->check(whole_number(1, 1024));
   sim->add_option("--set", command->settings, "another value for a key of the scenario; may be repeated")

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "dataplane/engine/completion.h"
 #include "dataplane/engine/host_memory.h"
 #include "dataplane/engine/memory_region.h"
 #include "dataplane/engine/queue_pair_list.h"
@@ -51,6 +52,24 @@ TEST(SlotPool, TakesOutOfTheMiddle) {
   pool.pop(a, pool.next(a.head));  // the last
   pool[pool.push(a)] = 7;
   EXPECT_THAT(content(pool, a), ElementsAre(0, 1, 7));
+}
+
+TEST(CompletionQueue, KeepsTheOrderHoweverFullItIs) {
+  CompletionQueue queue(5);
+  std::uint64_t pushed = 0;
+  std::uint64_t popped = 0;
+  Completion completion;
+  for (int round = 0; round < 20; ++round) {
+    // Sometimes emptied, sometimes not: the ring begins anew, or goes round.
+    while (queue.reserve()) queue.push({.work_id = pushed++});
+    EXPECT_EQ(queue.size(), 5u);
+    for (int i = 0; i < (round % 3 == 0 ? 5 : 2); ++i) {
+      ASSERT_TRUE(queue.pop(completion));
+      EXPECT_EQ(completion.work_id, popped++);
+    }
+  }
+  while (queue.pop(completion)) EXPECT_EQ(completion.work_id, popped++);
+  EXPECT_EQ(popped, pushed);
 }
 
 TEST(QueuePairList, ServesInOrderAndListsOnce) {
