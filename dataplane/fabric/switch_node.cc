@@ -234,12 +234,11 @@ PacketIndex SwitchNode::take_first(Instant now, std::uint16_t port, Priority pri
 
 void SwitchNode::leave(Instant now, std::uint16_t port, Priority priority) {
   Port& out = ports_[port];
-  const std::int64_t length = out.queues[index_of(priority)].bytes;
   const PacketIndex index = take_first(now, port, priority);
   Packet& packet = this->packet(index);
   const std::uint16_t ingress = packet.ingress_port;
   const Priority ingress_priority(packet.ingress_priority);
-  if (marks_at_ == MarkAt::dequeue) mark(out, priority, length, packet);
+  if (marks_at_ == MarkAt::dequeue) mark(out, priority, out.queues[index_of(priority)].bytes, packet);
   out.gate.on_sent(priority, packet.wire_bytes);
   ++out.counters.packets[index_of(priority)];
   out.free_at = send(now, port, index);
