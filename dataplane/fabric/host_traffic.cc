@@ -28,19 +28,24 @@ struct End {
   wire::Qpn qpn;
 };
 
-void connect_end(const End& here, const End& there, const HostParameters& parameters, std::uint32_t number) {
-  const engine::ConnectParameters p{
-      .path = {.source = HostNode::address_of(here.host.id()),
-               .destination = HostNode::address_of(there.host.id()),
-               .tos = TosByte(parameters.data_dscp, Ecn::ect0),
-               .source_port = static_cast<std::uint16_t>(0xC000 | (number * 0x9E37U >> 2 & 0x3FFF))},
-      .peer = there.qpn,
-      .mtu = parameters.mtu,
-      .ack_timeout = parameters.ack_timeout,
-      .initiator_depth = 0,
-      .responder_resources = 0,
-      .selective_repeat = parameters.selective_repeat};
+// `port`: of UDP, that both ends send from.
+void connect_end(const End& here, const End& there, const HostParameters& parameters, std::uint16_t port) {
+  const engine::ConnectParameters p{.path = {.source = HostNode::address_of(here.host.id()),
+                                             .destination = HostNode::address_of(there.host.id()),
+                                             .tos = TosByte(parameters.data_dscp, Ecn::ect0),
+                                             .source_port = port},
+                                    .peer = there.qpn,
+                                    .mtu = parameters.mtu,
+                                    .ack_timeout = parameters.ack_timeout,
+                                    .initiator_depth = 0,
+                                    .responder_resources = 0,
+                                    .selective_repeat = parameters.selective_repeat};
   ROCETUNE_ASSERT(here.endpoint.connect(here.qpn, p).has_value());
+}
+
+// As rdma-core makes it of a flow label: 14 bits that differ from one connection to the next.
+std::uint16_t port_of(std::uint32_t number) {
+  return static_cast<std::uint16_t>(0xC000 | (number * 0x9E37U >> 2 & 0x3FFF));
 }
 
 // A region of `from` whose bytes are expected, in order, in one of `to`.
@@ -71,8 +76,12 @@ void HostNode::connect(HostNode& from, HostNode& to, const Flow& flow, std::uint
   const wire::Qpn peer = to.endpoint_.create({.send_depth = 1, .receive_depth = 1}).value();
   const End here{from, from.endpoint_, ours};
   const End there{to, to.endpoint_, peer};
-  connect_end(here, there, from.parameters_, number);
-  connect_end(there, here, to.parameters_, number);
+  const auto before = std::ranges::count(from.sendings_, flow.to, [](const Sending& s) { return s.flow.to; });
+  const std::uint16_t port = from.parameters_.hash == FlowHash::hpcc
+                                 ? static_cast<std::uint16_t>(kHpccFirstPort + before)
+                                 : port_of(number);
+  connect_end(here, there, from.parameters_, port);
+  connect_end(there, here, to.parameters_, port);
   to.echoes_.push_back({peer, ours, from.id()});
   const auto which = static_cast<std::uint32_t>(from.sendings_.size());
   const std::uint32_t channel = from.add_channel(
@@ -93,8 +102,8 @@ void HostNode::join(const Member& a, const Member& b, std::uint32_t number) {
   const engine::QueuePairOptions depths{.send_depth = window, .receive_depth = window};
   const End here{a.host, a.host.endpoint_, a.host.endpoint_.create(depths).value()};
   const End there{b.host, b.host.endpoint_, b.host.endpoint_.create(depths).value()};
-  connect_end(here, there, a.host.parameters_, number);
-  connect_end(there, here, b.host.parameters_, number);
+  connect_end(here, there, a.host.parameters_, port_of(number));
+  connect_end(there, here, b.host.parameters_, port_of(number));
   const auto add = [&](const Member& from, const End& end, const Member& to, const End& other) {
     const Regions regions = add_regions({from.host.endpoint_, from.host.memory_},
                                         {to.host.endpoint_, to.host.memory_}, from.bytes);

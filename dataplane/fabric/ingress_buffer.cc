@@ -13,6 +13,11 @@ void IngressBuffer::add_port(BitRate rate) {
   if (parameters_.flow_control == FlowControl::credits) return;
   IngressPoolProfile lossless_pool = parameters_.lossless_pool;
   lossless_pool.headroom = scaled(parameters_, lossless_pool.headroom, rate);
+  if (parameters_.scales_alpha && parameters_.scaled_from) {
+    for (BitRate left = rate; left > *parameters_.scaled_from && lossless_pool.alpha_exponent < 0;
+         left = left / 2)
+      ++lossless_pool.alpha_exponent;
+  }
   for (int p = 0; p < Priority::kCount; ++p) {
     const bool is_lossless = parameters_.lossless.contains(Priority(p));
     port.pools[static_cast<std::size_t>(p)] =

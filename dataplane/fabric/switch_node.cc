@@ -27,6 +27,7 @@ SwitchNode::SwitchNode(NodeId id, Lane& lane, const SwitchParameters& parameters
       routes_(&routes),
       marks_at_(parameters.congestion_point.mark_at),
       paths_(parameters.spreading, parameters.flowlet_gap, static_cast<std::uint32_t>(random().next())),
+      hash_(parameters.hash),
       ingress_(parameters.ingress) {
   if (parameters.watchdog) set_timer(Instant(parameters.watchdog->interval()), timer(0, kWatchdog));
 }
@@ -122,6 +123,8 @@ std::optional<std::uint16_t> SwitchNode::way_of(Instant now, const Packet& packe
   }
   if (ways.empty()) return std::nullopt;
   if (ways.size() == 1) return ways[0];
+  if (hash_ == FlowHash::hpcc)
+    return ways[hpcc_hash(packet.flow_hash, packet.destination, id()) % ways.size()];
   return paths_.choose(now, packet, ways, random(), [&](std::uint16_t port) { return ports_[port].queued; });
 }
 
