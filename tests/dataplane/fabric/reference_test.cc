@@ -76,12 +76,13 @@ TEST(HpccHash, IsForFlowsOnly) {
 }
 
 // Who is marked first in a star is chance, and who is cut early stays behind for as long as the flows last:
-// one run is one sample, theirs as ours. What is shipped is near; the mean over seeds must be, too, and each
-// of their figures one that could have been ours.
+// one run is one sample, theirs as ours. What is shipped is near; the mean over seeds must be near theirs
+// over runs, and each figure of their first run one that could have been ours.
 struct Incast {
   const char* name;
-  Fct theirs;
-  double tolerance;  // of the mean over seeds, for the extremes
+  Fct theirs;        // its first run
+  Fct mean_of_runs;  // that simulator with other random numbers: 8 runs, of incast16 6, of incast32 3
+  double tolerance;  // of the extremes' mean over seeds
 };
 class HpccIncast : public ::testing::TestWithParam<Incast> {};
 
@@ -101,21 +102,23 @@ TEST_P(HpccIncast, TakesAsLongInTheMeanOverSeeds) {
     }
   }
   const Fct& theirs = GetParam().theirs;
-  EXPECT_NEAR(mean.mean_ms, theirs.mean_ms, 0.05 * theirs.mean_ms);
-  EXPECT_NEAR(mean.min_ms, theirs.min_ms, GetParam().tolerance * theirs.min_ms);
-  EXPECT_NEAR(mean.max_ms, theirs.max_ms, GetParam().tolerance * theirs.max_ms);
+  const Fct& their_mean = GetParam().mean_of_runs;
+  EXPECT_NEAR(mean.mean_ms, their_mean.mean_ms, 0.03 * their_mean.mean_ms);
+  EXPECT_NEAR(mean.min_ms, their_mean.min_ms, GetParam().tolerance * their_mean.min_ms);
+  EXPECT_NEAR(mean.max_ms, their_mean.max_ms, GetParam().tolerance * their_mean.max_ms);
   for (const auto of : {&Fct::min_ms, &Fct::mean_ms, &Fct::max_ms}) {
     EXPECT_GT(theirs.*of, 0.98 * least.*of);
     EXPECT_LT(theirs.*of, 1.02 * most.*of);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Reference, HpccIncast,
-                         ::testing::Values(Incast{"incast2", {2.121, 2.150, 2.180}, 0.05},
-                                           Incast{"incast8", {6.808, 7.490, 8.555}, 0.05},
-                                           Incast{"incast16", {13.276, 14.291, 15.796}, 0.05},
-                                           Incast{"incast32", {22.601, 26.705, 28.479}, 0.10}),
-                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Reference, HpccIncast,
+    ::testing::Values(Incast{"incast2", {2.121, 2.150, 2.180}, {2.087, 2.121, 2.156}, 0.05},
+                      Incast{"incast8", {6.808, 7.490, 8.555}, {6.791, 7.478, 7.990}, 0.05},
+                      Incast{"incast16", {13.276, 14.291, 15.796}, {12.822, 14.204, 15.724}, 0.05},
+                      Incast{"incast32", {22.601, 26.705, 28.479}, {22.43, 26.78, 28.88}, 0.10}),
+    [](const auto& tested) { return tested.param.name; });
 
 // 160 MB in 160 000 segments of 1048 B take 13.41 ms of a link of 100 Gb/s, whoever sends them.
 TEST(Hpcc, NothingIsFasterThanTheWire) {
@@ -159,7 +162,7 @@ TEST_P(EventNotification, HoldsAsMuchInTheQueueAsAnIndependentModel) {
 INSTANTIATE_TEST_SUITE_P(Reference, EventNotification,
                          ::testing::Values(EventRow{2, 25}, EventRow{4, 55}, EventRow{8, 117},
                                            EventRow{10, 143}),
-                         [](const auto& info) { return std::to_string(info.param.flows); });
+                         [](const auto& tested) { return std::to_string(tested.param.flows); });
 
 // ---- clamp and hyper-increase under a large incast -------------------------------------------------------
 
