@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "congestion/controllers/any_controller.h"
 #include "congestion/dcqcn/parameters.h"
@@ -10,6 +11,18 @@
 #include "dataplane/wire/path_headers.h"
 
 namespace rocetune::engine {
+
+// How a queue pair spaces its frames at the rate that its controller allows.
+struct PaceOptions {
+  // How long a frame of data is: its payload and this; none: the frame as it is, without preamble, frame
+  // check sequence and gap.
+  std::optional<Bytes> around_payload;
+  // A driver that polls late may catch up by this much, so that its polling interval does not become the
+  // pace.
+  Bytes catch_up{16 * 1024};
+  // A new rate holds for what is left of a gap, too; else only for the next one.
+  bool follows_rate = true;
+};
 
 // Sizes are reserved at the start; nothing is allocated later. Requests of all queue pairs share one pool, so
 // that an idle queue pair costs only its own state.
@@ -24,6 +37,7 @@ struct EndpointOptions {
   std::uint32_t shard_bits = 0;                 // 0 to 4; shard < 2^shard_bits
   BitRate line_rate{gigabits_per_second(100)};  // of the port
   ControllerChoice controller;                  // of every queue pair, unless it connects with another
+  PaceOptions pace;
   dcqcn::NotificationPointParameters notification;
   Ecn cnp_ecn = Ecn::ect0;   // a ConnectX sends its CNPs with ECT(0)
   bool verify_icrc = true;   // false: the port has, or the frames have none (virtual fabric)

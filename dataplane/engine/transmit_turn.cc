@@ -5,13 +5,10 @@
 #include "congestion/fixed_point.h"
 
 namespace rocetune::engine {
-namespace {
-// A driver that polls late may catch up by this much, so that its polling interval does not become the pace.
-constexpr Bytes kCatchUp{16 * 1024};
-}  // namespace
 
 void TransmitTurn::open() {
   is_open_ = true;
+  const PaceOptions& pace = state_->options.pace;
   Pacing& pacing = state_->pairs[row_].pacing;
   BitRate rate;
   std::visit(
@@ -21,16 +18,16 @@ void TransmitTurn::open() {
         window_ = controller.window();
       },
       *state_->pairs.path(row_).controller);
-  is_limited_ = rate < state_->options.line_rate;
+  is_limited_ = rate < state_->options.line_rate || (!pace.follows_rate && pacing.next_send > now_);
   if (pacing.was_idle) {
     pacing.next_send = std::max(pacing.next_send, now_);
     pacing.was_idle = false;
-  } else if (pacing.next_send > now_ && rate != pacing.rate) {
+  } else if (pacing.next_send > now_ && rate != pacing.rate && pace.follows_rate) {
     // The rest of the wait at the new rate.
     const Duration rest = pacing.next_send - now_;
     pacing.next_send = now_ + Duration(mul_div(rest.count(), pacing.rate.count(), rate.count()));
   } else if (is_limited_ && pacing.next_send < now_) {
-    pacing.next_send = std::max(pacing.next_send, now_ - transmission_time(kCatchUp, rate));
+    pacing.next_send = std::max(pacing.next_send, now_ - transmission_time(pace.catch_up, rate));
   }
   pacing.rate = rate;
   if (!is_limited_) {
@@ -61,8 +58,8 @@ void TransmitTurn::space(Bytes frame) {
 void TransmitTurn::end(bool idle) {
   if (!is_open_) return;
   state_->pairs[row_].pacing.was_idle = idle;
-  if (sent_ == 0) return;
-  std::visit([&](auto& controller) { controller.on_bytes_sent(now_, Bytes(sent_)); },
+  if (sent_ == Bytes(0)) return;
+  std::visit([&](auto& controller) { controller.on_bytes_sent(now_, sent_); },
              *state_->pairs.path(row_).controller);
 }
 

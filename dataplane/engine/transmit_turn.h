@@ -26,8 +26,9 @@ class TransmitTurn {
   }
   // Like take(); the frame is data, and the pace counts it.
   void take_data() {
-    sent_ += static_cast<std::int64_t>(frame().size());
-    if (is_limited_) space(Bytes(static_cast<std::int64_t>(frame().size())));
+    const Bytes length = paced_length();
+    sent_ += length;
+    if (is_limited_) space(length);
     take();
   }
   // Likewise; it is a request.
@@ -48,6 +49,12 @@ class TransmitTurn {
   void open();
   bool is_due();
   void space(Bytes frame);
+  // Of the frame to take, as the pace counts it.
+  Bytes paced_length() {
+    const auto& around = state_->options.pace.around_payload;
+    return around ? Bytes(frame().payload.length) + *around
+                  : Bytes(static_cast<std::int64_t>(frame().size()));
+  }
 
   EndpointState* state_;
   std::uint32_t row_;
@@ -57,7 +64,7 @@ class TransmitTurn {
   bool is_open_ = false;
   bool is_limited_ = false;  // below line rate: the port alone does not pace it
   bool crawls_ = false;
-  std::int64_t sent_ = 0;  // bytes
+  Bytes sent_;
   TransmitFrame* last_request_ = nullptr;
   std::optional<Bytes> window_;
 };

@@ -13,6 +13,10 @@ constexpr std::uint32_t kAroundFrame = 8 + 4 + 12;
 constexpr std::uint32_t kShortestFrame = 60;
 // InfiniBand: a local route header and a VCRC instead of Ethernet, IP and UDP.
 constexpr std::uint32_t kInfiniBandAround = 8 + 2;
+// HPCC's model has its own headers around a segment and paces with them; what a flow could not send in time
+// is no credit for later, and the gap to the next segment is that of the rate at which the last one was sent.
+constexpr Bytes kHpccAround{48};
+constexpr std::uint32_t kHpccAcknowledgement = 60;
 // Frames that may wait in the NIC for a class that is paused, so that another class gets its turn.
 constexpr std::uint32_t kMostHeld = 32;
 
@@ -30,6 +34,9 @@ engine::EndpointOptions options_of(const HostParameters& p, BitRate line_rate,
   out.verify_icrc = false;
   out.compute_icrc = false;
   out.payload_is_copied = true;
+  if (p.framing == Framing::hpcc) {
+    out.pace = {.around_payload = kHpccAround, .catch_up = Bytes(0), .follows_rate = false};
+  }
   return out;
 }
 
@@ -104,7 +111,8 @@ std::uint32_t HostNode::wire_bytes_of(const engine::TransmitFrame& frame) const 
   const bool has_payload = frame.payload.length > 0;
   switch (parameters_.framing) {
     case Framing::hpcc:
-      return has_payload ? frame.payload.length + 48 : 60;
+      return has_payload ? frame.payload.length + static_cast<std::uint32_t>(kHpccAround.count())
+                         : kHpccAcknowledgement;
     case Framing::infiniband:
       return static_cast<std::uint32_t>(frame.size() - kBth) + kInfiniBandAround;
     case Framing::ethernet:
@@ -128,7 +136,9 @@ Packet& HostNode::packet_of(const engine::TransmitFrame& frame) {
   packet.dscp = tos.dscp();
   packet.ecn = parameters_.framing == Framing::infiniband ? Ecn::not_ect : tos.ecn();
   packet.destination = id_of(wire::load32(body.header, kIp + 16));
-  packet.flow_hash = hash_of(body.header);
+  packet.flow_hash = parameters_.hash == FlowHash::hpcc
+                         ? hpcc_key(id(), wire::load16(body.header, kUdp), is_acknowledgement(body))
+                         : hash_of(body.header);
   packet.wire_bytes = wire_bytes_of(frame);
   if (!is_acknowledgement(body)) return packet;
   if (parameters_.ack_dscp) {

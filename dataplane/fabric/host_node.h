@@ -9,6 +9,7 @@
 #include "dataplane/engine/endpoint.h"
 #include "dataplane/engine/synthetic_memory.h"
 #include "dataplane/fabric/host_port_counters.h"
+#include "dataplane/fabric/hpcc_hash.h"
 #include "dataplane/fabric/ingress_buffer.h"
 #include "dataplane/fabric/job.h"
 #include "dataplane/fabric/neighbour_link.h"
@@ -57,6 +58,7 @@ struct HostParameters {
   // HPCC's semantics instead of notification points: an ACK says that a mark was seen since the last one, and
   // every such ACK is a CNP to the sender, whose own timer decides.
   bool echoes_ce = false;
+  FlowHash hash = FlowHash::own;
   Duration pause_reaction;
   std::array<Priority, Dscp::kCount> priority_of{};
   ReceiverParameters receiver;

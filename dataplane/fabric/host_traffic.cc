@@ -43,22 +43,27 @@ struct End {
   const ControllerChoice* controller = nullptr;
 };
 
-// `mtu`: the smaller one of what both have, as connection managers agree on it.
+// `mtu`: the smaller one of what both have, as connection managers agree on it. `port`: of UDP, that both
+// ends send from.
 void connect_end(const End& here, const End& there, const HostParameters& parameters, engine::PathMtu mtu,
-                 std::uint32_t number) {
-  const engine::ConnectParameters p{
-      .path = {.source = HostNode::address_of(here.host.id()),
-               .destination = HostNode::address_of(there.host.id()),
-               .tos = TosByte(parameters.data_dscp, Ecn::ect0),
-               .source_port = static_cast<std::uint16_t>(0xC000 | (number * 0x9E37U >> 2 & 0x3FFF))},
-      .peer = there.qpn,
-      .mtu = mtu,
-      .ack_timeout = parameters.ack_timeout,
-      .initiator_depth = 0,
-      .responder_resources = 0,
-      .controller = here.controller,
-      .selective_repeat = parameters.selective_repeat};
+                 std::uint16_t port) {
+  const engine::ConnectParameters p{.path = {.source = HostNode::address_of(here.host.id()),
+                                             .destination = HostNode::address_of(there.host.id()),
+                                             .tos = TosByte(parameters.data_dscp, Ecn::ect0),
+                                             .source_port = port},
+                                    .peer = there.qpn,
+                                    .mtu = mtu,
+                                    .ack_timeout = parameters.ack_timeout,
+                                    .initiator_depth = 0,
+                                    .responder_resources = 0,
+                                    .controller = here.controller,
+                                    .selective_repeat = parameters.selective_repeat};
   ROCETUNE_ASSERT(here.endpoint.connect(here.qpn, p).has_value());
+}
+
+// As rdma-core makes it of a flow label: 14 bits that differ from one connection to the next.
+std::uint16_t port_of(std::uint32_t number) {
+  return static_cast<std::uint16_t>(0xC000 | (number * 0x9E37U >> 2 & 0x3FFF));
 }
 
 // A region of `from` whose bytes are expected, in order, in one of `to`.
@@ -89,9 +94,13 @@ void HostNode::connect(HostNode& from, HostNode& to, const Flow& flow, std::uint
   const wire::Qpn peer = to.endpoint_.create({.send_depth = 1, .receive_depth = 1}).value();
   const End here{from, from.endpoint_, ours};
   const End there{to, to.endpoint_, peer};
+  const auto before = std::ranges::count(from.sendings_, flow.to, [](const Sending& s) { return s.flow.to; });
+  const std::uint16_t port = from.parameters_.hash == FlowHash::hpcc
+                                 ? static_cast<std::uint16_t>(kHpccFirstPort + before)
+                                 : port_of(number);
   const engine::PathMtu mtu = std::min(from.parameters_.mtu, to.parameters_.mtu);
-  connect_end(here, there, from.parameters_, mtu, number);
-  connect_end(there, here, to.parameters_, mtu, number);
+  connect_end(here, there, from.parameters_, mtu, port);
+  connect_end(there, here, to.parameters_, mtu, port);
   to.echoes_.push_back({peer, ours, from.id()});
   const auto which = static_cast<std::uint32_t>(from.sendings_.size());
   const std::uint32_t channel = from.add_channel(
@@ -113,8 +122,8 @@ void HostNode::join(const Member& a, const Member& b, std::uint32_t number) {
   const End here{a.host, a.host.endpoint_, a.host.endpoint_.create(depths).value(), a.controller};
   const End there{b.host, b.host.endpoint_, b.host.endpoint_.create(depths).value(), b.controller};
   const engine::PathMtu mtu = std::min(a.host.parameters_.mtu, b.host.parameters_.mtu);
-  connect_end(here, there, a.host.parameters_, mtu, number);
-  connect_end(there, here, b.host.parameters_, mtu, number);
+  connect_end(here, there, a.host.parameters_, mtu, port_of(number));
+  connect_end(there, here, b.host.parameters_, mtu, port_of(number));
   const auto add = [&](const Member& from, const End& end, const Member& to, const End& other) {
     const Regions regions = add_regions({from.host.endpoint_, from.host.memory_},
                                         {to.host.endpoint_, to.host.memory_}, from.bytes);

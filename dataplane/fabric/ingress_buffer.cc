@@ -25,6 +25,11 @@ void IngressBuffer::add_port(BitRate rate, Duration delay, bool is_counted) {
   if (parameters_.flow_control == FlowControl::credits) return;
   IngressPoolProfile lossless_pool = parameters_.lossless_pool;
   lossless_pool.headroom = parameters_.headroom_at(rate, delay);
+  if (parameters_.scales_alpha && parameters_.scaled_from) {
+    for (BitRate left = rate; left > *parameters_.scaled_from && lossless_pool.alpha_exponent < 0;
+         left = left / 2)
+      ++lossless_pool.alpha_exponent;
+  }
   for (int p = 0; p < Priority::kCount; ++p) {
     const bool is_lossless = parameters_.lossless.contains(Priority(p));
     const IngressPoolProfile& counted = is_lossless ? lossless_pool : parameters_.lossy_pool;

@@ -31,6 +31,8 @@ struct IngressParameters {
   PrioritySet lossless;  // priorities with PFC
   // Ports faster or slower than this have more or less headroom in proportion. None: all have the same.
   std::optional<BitRate> scaled_from;
+  // So they have of alpha too: twice as much for each doubling of the rate, up to 1. HPCC's switches do that.
+  bool scales_alpha = false;
   IngressPoolProfile lossless_pool;                 // its headroom is what must be kept free after Xoff
   std::optional<DerivedHeadroom> derived_headroom;  // instead of that one
   IngressPoolProfile lossy_pool;

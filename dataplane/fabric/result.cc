@@ -56,8 +56,11 @@ class Watches {
     const PortPlace place{node.id(), port};
     const PortPlace far = far_ends_.of(place);
     PortResult out{.name = far_ends_.name(place), .peer = far_ends_.name(far.node)};
-    out.queue_bytes = {watch.mean_bytes(end), watch.percentile(end, 0.5), watch.percentile(end, 0.99),
-                       watch.most_bytes()};
+    out.queue_bytes = {.mean = watch.mean_bytes(end),
+                       .p50 = watch.percentile(end, 0.5),
+                       .p95 = watch.percentile(end, 0.95),
+                       .p99 = watch.percentile(end, 0.99),
+                       .max = watch.most_bytes()};
     out.ce_marked = SwitchPortCounters::sum(c.marked);
     out.drops = SwitchPortCounters::sum(c.drops);
     out.pauses_sent = SwitchPortCounters::sum(c.pauses_sent);

@@ -61,10 +61,11 @@ struct FlowsResult {
 
 struct QueueBytes {
   double mean = 0;
-  std::int64_t p50 = 0, p99 = 0, max = 0;
+  std::int64_t p50 = 0, p95 = 0, p99 = 0, max = 0;
   static constexpr void fields(auto&& visit, auto&... self) {
     visit("mean", self.mean...);
     visit("p50", self.p50...);
+    visit("p95", self.p95...);
     visit("p99", self.p99...);
     visit("max", self.max...);
   }

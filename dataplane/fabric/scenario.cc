@@ -23,6 +23,7 @@ ROCETUNE_ENUM(fabric::Compatibility, P{E::none, "none"}, P{E::hpcc, "hpcc"});
 ROCETUNE_ENUM(dcqcn::CongestionPointParameters::MarkAt, P{E::enqueue, "enqueue"}, P{E::dequeue, "dequeue"});
 ROCETUNE_ENUM(dcqcn::NotificationPointParameters::Mode, P{E::event, "event"},
               P{E::fixed_window, "fixed_window"});
+ROCETUNE_ENUM(fabric::FlowHash, P{E::own, "own"}, P{E::hpcc, "hpcc"});
 ROCETUNE_ENUM(fabric::Framing, P{E::ethernet, "ethernet"}, P{E::infiniband, "infiniband"},
               P{E::hpcc, "hpcc"});
 ROCETUNE_ENUM(fabric::Link, P{E::ethernet, "ethernet"}, P{E::infiniband, "infiniband"});
@@ -83,6 +84,9 @@ class ScenarioReader {
   void read_routing(TableReader& t) {
     SwitchParameters& s = out_.options.switches;
     t.optional("spreading", s.spreading);
+    has_hash_ = t.optional("hash", s.hash);
+    if (s.hash == FlowHash::hpcc && s.spreading != Spreading::flow)
+      t.reject("hash", "own, where it is not the flow that decides (spreading)");
     t.optional("flowlet_gap", s.flowlet_gap, between(Duration(0), seconds(1)));
     Duration reroute_after;
     if (t.optional("reroute_after", reroute_after, between(Duration(0), seconds(3600))))
@@ -204,7 +208,11 @@ class ScenarioReader {
       host.echoes_ce = true;
       host.ack_dscp = host.notification.cnp_dscp;
       host.ack_timeout = 0;
+      if (!has_hash_ && switches.spreading == Spreading::flow) switches.hash = FlowHash::hpcc;
+      switches.ingress.lossy_pool.reserve = Bytes(0);  // it has none for other classes
+      switches.ingress.scales_alpha = true;
     }
+    host.hash = switches.hash;
     if (link_ == Link::infiniband) {
       switches.ingress.flow_control = FlowControl::credits;
       host.framing = Framing::infiniband;
@@ -222,10 +230,14 @@ class ScenarioReader {
     receive.flow_control = switches.ingress.flow_control;
     receive.lane_buffer = switches.ingress.lane_buffer;
     receive.lossless = switches.ingress.lossless;
-    const std::pair<Dscp, Priority> map[] = {{host.data_dscp, data_priority_},
-                                             {host.notification.cnp_dscp, cnp_priority_}};
-    switches.priority_of = dscp_map(map);
-    host.priority_of = switches.priority_of;
+    const auto map = [&](Priority of_cnps) {
+      const std::pair<Dscp, Priority> entries[] = {{host.data_dscp, data_priority_},
+                                                   {host.notification.cnp_dscp, of_cnps}};
+      return dscp_map(entries);
+    };
+    // HPCC: acknowledgements have the highest class in hosts, and nobody tells the switches to do likewise.
+    host.priority_of = map(cnp_priority_);
+    switches.priority_of = map(compatibility_ == Compatibility::hpcc ? data_priority_ : cnp_priority_);
     if (switches.marked.is_empty()) switches.marked = PrioritySet::of(data_priority_);
     options.seed = out_.seed;
     own_.apply(options);
@@ -236,6 +248,7 @@ class ScenarioReader {
   Compatibility compatibility_ = Compatibility::none;
   dcqcn::Parameters parameters_ = dcqcn::Parameters::mlx5();
   bool has_parameters_ = false;
+  bool has_hash_ = false;
   Priority data_priority_{3};
   Priority cnp_priority_{6};
   Link link_ = Link::ethernet;

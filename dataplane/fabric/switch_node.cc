@@ -34,6 +34,7 @@ SwitchNode::SwitchNode(NodeId id, Lane& lane, const SwitchParameters& parameters
       routes_(&routes),
       marks_at_(parameters.congestion_point.mark_at),
       paths_(parameters.spreading, parameters.flowlet_gap, static_cast<std::uint32_t>(random().next())),
+      hash_(parameters.hash),
       ingress_(parameters.ingress) {
   if (parameters.watchdog) set_timer(Instant(parameters.watchdog->interval()), timer(0, kWatchdog));
 }
@@ -136,6 +137,8 @@ SwitchNode::Port* SwitchNode::way_of(Instant now, const Packet& packet) {
   }
   if (ways.empty()) return nullptr;
   if (ways.size() == 1) return &ports_[ways[0]];
+  if (hash_ == FlowHash::hpcc)
+    return &ports_[ways[hpcc_hash(packet.flow_hash, packet.destination, id()) % ways.size()]];
   const auto queued = [&](std::uint16_t port) { return ports_[port].queued; };
   return &ports_[paths_.choose(now, packet, ways, random(), queued)];
 }
@@ -272,12 +275,11 @@ Packet& SwitchNode::take_first(Instant now, Port& port, Priority priority) {
 }
 
 void SwitchNode::leave(Instant now, Port& port, Priority priority) {
-  const std::int64_t length = port.queues[index_of(priority)].bytes;
   Packet& packet = take_first(now, port, priority);
   // From here on it belongs to the peer's end of the link.
   const std::uint16_t ingress = packet.ingress_port;
   const Priority ingress_priority(packet.ingress_priority);
-  if (marks_at_ == MarkAt::dequeue) mark(port, priority, length, packet);
+  if (marks_at_ == MarkAt::dequeue) mark(port, priority, port.queues[index_of(priority)].bytes, packet);
   port.gate.on_sent(priority, packet.wire_bytes);
   ++port.counters.packets[index_of(priority)];
   port.free_at = send(now, port.number, packet);

@@ -8,6 +8,7 @@
 
 #include "congestion/dcqcn/congestion_point.h"
 #include "congestion/ets.h"
+#include "dataplane/fabric/hpcc_hash.h"
 #include "dataplane/fabric/ingress_buffer.h"
 #include "dataplane/fabric/node.h"
 #include "dataplane/fabric/path_choice.h"
@@ -39,6 +40,7 @@ struct SwitchParameters {
   std::map<std::uint16_t, DscpMap> priority_of_port;  // ports with a map of their own
   Spreading spreading = Spreading::flow;
   Duration flowlet_gap = microseconds(50);
+  FlowHash hash = FlowHash::own;  // hpcc: only with Spreading::flow
   std::optional<WatchdogParameters> watchdog;
 
   // As a port of `rate` marks: kmin and kmax grow with it as ingress.scaled_from says.
@@ -181,6 +183,7 @@ class SwitchNode final : public Node {
   using MarkAt = dcqcn::CongestionPointParameters::MarkAt;
   MarkAt marks_at_;
   PathChoice paths_;
+  FlowHash hash_;
   IngressBuffer ingress_;
   std::vector<Port> ports_;
   std::optional<std::uint16_t> reducer_port_;

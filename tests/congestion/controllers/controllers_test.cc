@@ -89,8 +89,27 @@ TEST(Timely, GradientDecidesBetweenTheThresholds) {
   timely.on_ack(at(1), sample(108));  // 0.875·8 us / 20 us = 0.35; factor 1 − 0.8·0.35 = 0.72
   EXPECT_EQ(timely.gradient(), Ratio(350'000'000));
   EXPECT_EQ(timely.rate(), gigabits_per_second(72));
-  timely.on_ack(at(2), sample(100));  // falling: + 10 Mb/s
-  EXPECT_EQ(timely.rate(), megabits_per_second(72'010));
+  timely.on_ack(at(2), sample(100));  // falling: + 0.1 % of the line rate
+  EXPECT_EQ(timely.rate(), megabits_per_second(72'100));
+}
+
+// 100 us more in one sample are a gradient of 4.4 and, by algorithm 1, a factor of -2.5: an incast would take
+// every sender to the floor at once, and 1000 samples to come back.
+TEST(Timely, OneSampleTakesAtMostHalf) {
+  const TimelyParameters parameters;
+  Timely timely(parameters, k100G);
+  timely.on_ack(at(0), sample(60));
+  timely.on_ack(at(1), sample(160));
+  EXPECT_EQ(timely.rate(), gigabits_per_second(50));
+  timely.on_ack(at(2), sample(100'000));  // 1 - 0.8 * (1 - 0.5/100) = 0.2
+  EXPECT_EQ(timely.rate(), gigabits_per_second(25));
+}
+
+TEST(Timely, NeverFallsBelowItsFloor) {
+  const TimelyParameters parameters;
+  Timely timely(parameters, k100G);
+  for (int i = 0; i < 20; ++i) timely.on_ack(at(i), sample(10'000));
+  EXPECT_EQ(timely.rate(), megabits_per_second(100));
 }
 
 TEST(Timely, FiveFallingSamplesMakeItHyperactive) {
@@ -99,9 +118,9 @@ TEST(Timely, FiveFallingSamplesMakeItHyperactive) {
   timely.on_ack(at(0), sample(1'000));
   timely.on_ack(at(1), sample(1'000));  // 60 Gb/s; difference 0 counts as falling once
   for (int i = 0; i < 3; ++i) timely.on_ack(at(2 + i), sample(400 - i));
-  EXPECT_EQ(timely.rate(), megabits_per_second(60'030));
+  EXPECT_EQ(timely.rate(), megabits_per_second(60'300));
   timely.on_ack(at(6), sample(390));
-  EXPECT_EQ(timely.rate(), megabits_per_second(60'080));
+  EXPECT_EQ(timely.rate(), megabits_per_second(60'800));
 }
 
 TEST(Timely, BelowLowItAlwaysIncreases) {
@@ -111,7 +130,7 @@ TEST(Timely, BelowLowItAlwaysIncreases) {
   timely.on_ack(at(1), sample(1'000));
   timely.on_ack(at(2), sample(10));
   timely.on_ack(at(3), sample(49));  // rising, yet below T_low
-  EXPECT_EQ(timely.rate(), megabits_per_second(60'020));
+  EXPECT_EQ(timely.rate(), megabits_per_second(60'200));
 }
 
 // ---- choosing

@@ -54,6 +54,21 @@ TEST_F(Congestion, FixedRateIsKept) {
   EXPECT_NEAR(static_cast<double>(bytes), 2e9 / 8 * 400e-6, 1100);
 }
 
+// 1048 bytes around 1024 of payload are what the pace counts: as many frames fewer as they are longer.
+TEST_F(Congestion, TheLengthThatThePaceCountsMayBeAnother) {
+  const auto frames = [](std::optional<Bytes> around_payload) {
+    EndpointOptions options = with(ControllerChoice::Kind::fixed);
+    options.controller.fixed_rate = gigabits_per_second(2);
+    options.pace.around_payload = around_payload;
+    TwoHosts hosts(options);
+    hosts.connect([](ConnectParameters& p) { p.ack_timeout = 0; });
+    write(hosts.a, hosts.b, Host::kSize);
+    return bytes_within(hosts, microseconds(400)) / 1082;
+  };
+  EXPECT_NEAR(static_cast<double>(frames(Bytes(1024))),
+              static_cast<double>(frames(std::nullopt)) * 1082 / 2048, 1.5);
+}
+
 TEST_F(Congestion, ReadResponsesArePacedToo) {
   EndpointOptions options = with(ControllerChoice::Kind::fixed);
   options.controller.fixed_rate = gigabits_per_second(2);
@@ -118,17 +133,22 @@ TEST_F(Congestion, ACnpCutsTheRate) {
   EXPECT_EQ(hosts.a.endpoint.statistics().cnps_handled, 1);
 }
 
+// At 1 Mb/s the second frame would wait 8.7 ms; recovery begins after 300 us.
 TEST_F(Congestion, ALowRateRisesWhileAFrameWaits) {
-  EndpointOptions options = with(ControllerChoice::Kind::dcqcn);
-  options.controller.dcqcn.rate_on_first_cnp = megabits_per_second(1);
-  TwoHosts hosts(options);
-  hosts.connect([](ConnectParameters& p) { p.ack_timeout = 0; });
-  write(hosts.a, hosts.b, 4);
-  hosts.b.give(hosts.now, marked(hosts.a.take(hosts.now).at(0)));
-  hosts.a.give(hosts.now, hosts.b.take(hosts.now));
-  write(hosts.a, hosts.b, 100'000);
-  // At 1 Mb/s the second frame would wait 8.7 ms; recovery begins after 300 us.
-  EXPECT_GT(bytes_within(hosts, milliseconds(2)), 50'000);
+  const auto bytes = [](bool follows_rate) {
+    EndpointOptions options = with(ControllerChoice::Kind::dcqcn);
+    options.controller.dcqcn.rate_on_first_cnp = megabits_per_second(1);
+    options.pace.follows_rate = follows_rate;
+    TwoHosts hosts(options);
+    hosts.connect([](ConnectParameters& p) { p.ack_timeout = 0; });
+    write(hosts.a, hosts.b, 4);
+    hosts.b.give(hosts.now, marked(hosts.a.take(hosts.now).at(0)));
+    hosts.a.give(hosts.now, hosts.b.take(hosts.now));
+    write(hosts.a, hosts.b, 100'000);
+    return bytes_within(hosts, milliseconds(2));
+  };
+  EXPECT_GT(bytes(true), 50'000);
+  EXPECT_LT(bytes(false), 2'000);
 }
 
 TEST_F(Congestion, FixedWindowNotificationComesAtTheWindowsEnd) {

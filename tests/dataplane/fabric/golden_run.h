@@ -45,7 +45,7 @@ collective = "all_reduce"
 algorithm = "halving_doubling"
 bytes = "256KiB"
 )";
-constexpr std::string_view kGoldenSha256 = "8f1dcc2a214ffe184c45a65a6875bee8aadd35407d4b9897a26ea2b232369145";
+constexpr std::string_view kGoldenSha256 = "74d4945f27a4c747431da167620235ad3576bb3a948fcf166b6c951a98b3d999";
 
 inline RunResult golden_run() {
   const auto scenario = scenario_from_toml(kGoldenScenario, "golden.toml");

@@ -135,6 +135,20 @@ TEST(Network, NothingIsSentAgainWhereNothingIsLost) {
   }
 }
 
+// An incast makes round trips grow by more than TIMELY's 20 us within one sample. Its rates come back: 16
+// flows of 3 MB to each of two hosts take 3.9 ms of their links, and no more than twice that.
+TEST(Network, TimelyComesBackFromAnIncast) {
+  const auto file = ConfigFiles().read("scenarios/dcqcn-off-and-on.toml").value();
+  for (const char* mtu : {"1024", "4096"}) {
+    const RunResult r =
+        run(scenario_from_toml(file.text, file.name, {{"hosts.controller", "timely"}, {"hosts.mtu", mtu}})
+                .value());
+    EXPECT_EQ(r.flows.finished, 32u) << mtu;
+    EXPECT_EQ(r.flows.retransmitted_frames, 0u) << mtu;
+    EXPECT_LT(r.flows.fct_us->max, 2 * 3'900) << mtu;
+  }
+}
+
 TEST(Network, TheSameSeedGivesTheSameHistory) {
   const auto history = [](std::uint64_t seed) {
     NetworkOptions options = dcqcn_options();
