@@ -32,7 +32,9 @@ TEST(Fifo, AgreesWithADeque) {
       model.pop_front();
     }
     ASSERT_EQ(fifo.is_empty(), model.empty());
-    if (!model.empty()) ASSERT_EQ(fifo.front(), model.front());
+    if (!model.empty()) {
+      ASSERT_EQ(fifo.front(), model.front());
+    }
   }
 }
 
