@@ -38,10 +38,10 @@ Expected<fabric::NodeId> host_named(std::string_view text, const fabric::Topolog
   const char* const end = text.data() + text.size();
   if (text.size() > 1 && text.front() == 'h') {
     const auto [read_to, error] = std::from_chars(text.data() + 1, end, id);
-    if (error == std::errc() && read_to == end && id < topology.hosts && text == name_of(id)) return id;
+    if (error == std::errc() && read_to == end && id < topology.end_hosts() && text == name_of(id)) return id;
   }
   return fail(ErrorKind::bad_input, "found {}, allowed: {}", text.empty() ? "nothing" : text,
-              topology.hosts == 1 ? "h0" : fmt::format("h0 to h{}", topology.hosts - 1));
+              topology.end_hosts() == 1 ? "h0" : fmt::format("h0 to h{}", topology.end_hosts() - 1));
 }
 
 std::string name_of(fabric::NodeId host) { return fmt::format("h{}", host); }

@@ -5,7 +5,7 @@ memory, beside what was recorded of other simulators on the same workloads.
 usage: fabric.py --rocetune PATH [--rounds N] [--curves] [--large]
 
 Rounds go case by case in turn, so that what else the machine does meets all of them. --curves also shows the cost as hosts,
-flows and bytes grow; --large runs allreduce16384.toml, on one thread and on two: a minute or more and 2 GB. Exits 1 if the
+flows and bytes grow; --large runs halving-16384, on one thread and on two: a minute or more and 2 GB. Exits 1 if the
 event log of a run is not the same each time, on one thread and on two.
 """
 
@@ -113,7 +113,7 @@ def main():
     if arguments.curves:
         print_curves(bench, min(arguments.rounds, 3))
     if arguments.large:
-        print_threads(bench, str(here / "allreduce16384.toml"), 1)
+        print_threads(bench, "halving-16384", 1)
     return 1 if bench.broken else 0
 
 

@@ -320,10 +320,10 @@ TEST_F(Planner, AHostFileWithANicThatThisVersionDoesNotKnowIsBadInput) {
   const auto plan = make_plan(host(), profile(), nics(), {"eth1"}, 0);
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().kind(), ErrorKind::bad_input);
-  EXPECT_EQ(
-      plan.error().text(),
-      "eth1.nic: found \"mlx6\", allowed: a row of configs/nics: bnxt, fabric, ionic, irdma, mlx5, rxe, unknown; "
-      "did you mean mlx5?");
+  EXPECT_EQ(plan.error().text(),
+            "eth1.nic: found \"mlx6\", allowed: a row of configs/nics: bnxt, fabric, ionic, irdma, mlx5, "
+            "rxe, unknown; "
+            "did you mean mlx5?");
   EXPECT_EQ(make(profile()).remarks.front(),
             "eth1 is left out: its kind of NIC, mlx6, is not known to configs/nics");
 }
