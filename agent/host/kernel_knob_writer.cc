@@ -33,15 +33,23 @@ std::vector<AppEntry> missing_from(const std::vector<AppEntry>& table, const std
   return out;
 }
 
-// ETS, PFC and new app entries in one message, which is one link bounce; then what has to go.
-Expected<> write_dcb_tables(DcbSocket& dcb, const Port& port, const std::vector<KnobWrite>& batch) {
+// ETS, PFC and new app entries in one message, which is one link bounce; then what has to go. Before them
+// what the driver would trip over.
+Expected<> write_dcb_tables(DcbSocket& dcb, const Port& port, const NicRow& row,
+                            const std::vector<KnobWrite>& batch) {
   IeeeChange change;
   if (const KnobWrite* ets = find(batch, KnobKind::ets)) change.ets = std::get<EtsSetting>(ets->target);
   if (const KnobWrite* pfc = find(batch, KnobKind::pfc)) change.pfc = std::get<PfcSetting>(pfc->target);
   const KnobWrite* app = find(batch, KnobKind::app_table);
   if (app != nullptr) {
-    change.app = missing_from(std::get<std::vector<AppEntry>>(app->current),
-                              std::get<std::vector<AppEntry>>(app->target));
+    const auto& current = std::get<std::vector<AppEntry>>(app->current);
+    const auto& target = std::get<std::vector<AppEntry>>(app->target);
+    change.app = missing_from(current, target);
+    const std::vector<AppEntry> first =
+        row.dcb.refuses_remapping ? entries_in_the_way(current, target) : std::vector<AppEntry>();
+    if (!first.empty()) {
+      if (auto status = dcb.remove(port.name, first); !status) return status;
+    }
   }
   if (!change.is_empty()) {
     if (auto status = dcb.set(port.name, std::move(change)); !status) return status;
@@ -103,7 +111,7 @@ Expected<> write_dcb(const Port& port, const NicRow& row, const std::vector<Knob
   if (buffers != nullptr) {
     if (auto status = write_buffers(*dcb, port, *buffers); !status) return status;
   }
-  return tables ? write_dcb_tables(*dcb, port, batch) : Expected<>();
+  return tables ? write_dcb_tables(*dcb, port, row, batch) : Expected<>();
 }
 
 Expected<> write_ethtool(const Port& port, const std::vector<KnobWrite>& batch) {

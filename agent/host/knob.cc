@@ -140,6 +140,19 @@ Observed<KnobValue> project(const Observed<T>& observed, Function&& function) {
 
 }  // namespace
 
+std::vector<AppEntry> entries_in_the_way(const std::vector<AppEntry>& current,
+                                         const std::vector<AppEntry>& target) {
+  std::vector<AppEntry> out;
+  for (const AppEntry& entry : current) {
+    const bool stays = std::ranges::find(target, entry) != target.end();
+    const bool moves = std::ranges::any_of(target, [&](const AppEntry& wanted) {
+      return wanted.selector == entry.selector && wanted.protocol == entry.protocol;
+    });
+    if (!stays && moves) out.push_back(entry);
+  }
+  return out;
+}
+
 bool is_valid(KnobKind kind, const KnobValue& value) {
   if (!holds_kind(kind, value)) return false;
   if (const auto* number = std::get_if<std::int64_t>(&value)) {

@@ -81,6 +81,11 @@ struct BufferSetting {
 using KnobValue = std::variant<std::int64_t, DcbxMode, PfcSetting, EtsSetting, std::vector<AppEntry>,
                                BufferSetting, GlobalPause>;
 
+// Entries of `current` that give a protocol of `target` another priority than `target` does: what a driver
+// that does not exchange entries (DcbTraits::refuses_remapping) wants deleted before the new ones come.
+std::vector<AppEntry> entries_in_the_way(const std::vector<AppEntry>& current,
+                                         const std::vector<AppEntry>& target);
+
 // Whether `value` holds the alternative that belongs to `kind` and every number in it is one the kernel's
 // interface can carry (an MTU of at least 68 B, a ToS byte of 0..255, ETS shares of 0..100 %). Values that
 // are merely foolish pass: what a host was found with has to be expressible, since it has to be restored.

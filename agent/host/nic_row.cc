@@ -35,6 +35,7 @@ void read_dcb(TableReader& table, DcbTraits& out) {
   stated(table, "dcbx_firmware_takes_over", out.dcbx_firmware_takes_over, "dcbx_origin");
   table.optional("firmware_agent_off", out.firmware_agent_off, not_empty());
   table.optional("dscp_trust_resets_tables", out.dscp_trust_resets_tables);
+  table.optional("refuses_remapping", out.refuses_remapping);
   table.optional("refuses_bond_members", out.refuses_bond_members, not_empty());
 }
 

@@ -55,6 +55,8 @@ struct DcbTraits {
   // Entering DSCP trust gives each priority the traffic class of its number and class 0 the whole share, and
   // from then on that map is fixed; leaving it sets ETS and PFC to the driver's defaults.
   bool dscp_trust_resets_tables = false;
+  // A DSCP that has an entry is given another priority only once that entry is deleted.
+  bool refuses_remapping = false;
   // When the driver refuses every DCB write of a port that is in a bond: "Linux 6.6 and later". Empty: never.
   std::string refuses_bond_members;
 };

@@ -88,6 +88,18 @@ TEST(Knob, AMissingCcParameterIsAbsentAndNotZero) {
   EXPECT_EQ(value_of(host, {"eth0", KnobKind::cc_param, "rp_gd"}).error().kind, Unavailable::Kind::absent);
 }
 
+TEST(Knob, OnlyEntriesThatGetAnotherPriorityAreInTheWay) {
+  const auto dscp = [](std::uint16_t value, int priority) {
+    return AppEntry{AppSelector::dscp, value, Priority(priority)};
+  };
+  const AppEntry ether{AppSelector::ethertype, 26, Priority(1)};
+  EXPECT_EQ(entries_in_the_way({dscp(26, 2), dscp(30, 4), dscp(48, 6), ether}, {dscp(26, 3), dscp(48, 6)}),
+            std::vector{dscp(26, 2)});
+  EXPECT_TRUE(entries_in_the_way({dscp(26, 3)}, {}).empty());
+  // Two priorities for one: the one that stays is not touched.
+  EXPECT_EQ(entries_in_the_way({dscp(26, 2), dscp(26, 3)}, {dscp(26, 3)}), std::vector{dscp(26, 2)});
+}
+
 TEST(Knob, AppTablesCompareInOneOrder) {
   const Host host = host_with(full_port());
   const auto value = value_of(host, {"eth0", KnobKind::app_table, ""});
