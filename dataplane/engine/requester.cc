@@ -80,22 +80,25 @@ Posted Requester::post(std::uint32_t row, const SendRequest& request) {
   send.messages += pair.selective_repeat && request.kind == SendKind::write ? packets : 1;
   const std::uint32_t index = state_->sends.push(send.queue);
   SendSlot& slot = state_->sends[index];
-  slot = {.work_id = request.work_id,
-          .local = *local,
-          .remote_address = request.remote_address,
-          .swap_or_add = request.swap_or_add,
-          .compare = request.compare,
-          .first = send.posted_end,
-          .packets = packets,
-          .message = send.messages,
-          .immediate = request.has_invalidate ? request.invalidate.value() : request.immediate,
-          .remote_key = request.remote_key,
-          .kind = request.kind,
-          .signaled = request.signaled,
-          .solicited = request.solicited,
-          .fenced = request.fenced,
-          .has_immediate = request.has_immediate,
-          .has_invalidate = request.has_invalidate};
+  // Field by field: a whole slot made elsewhere and copied would be read before its stores are there.
+  slot.work_id = request.work_id;
+  slot.local = *local;
+  slot.remote_address = request.remote_address;
+  slot.swap_or_add = request.swap_or_add;
+  slot.compare = request.compare;
+  slot.first = send.posted_end;
+  slot.last_ticket = 0;
+  slot.packets = packets;
+  slot.message = send.messages;
+  slot.immediate = request.has_invalidate ? request.invalidate.value() : request.immediate;
+  slot.remote_key = request.remote_key;
+  slot.kind = request.kind;
+  slot.signaled = request.signaled;
+  slot.solicited = request.solicited;
+  slot.fenced = request.fenced;
+  slot.has_immediate = request.has_immediate;
+  slot.has_invalidate = request.has_invalidate;
+  slot.failure = CompletionStatus::flushed;
   send.posted_end = slot.end();
   if (send.oldest == kNoSlot) send.oldest = index;
   // Behind something else that waits to be sent it changes nothing yet.
