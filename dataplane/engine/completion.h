@@ -64,7 +64,18 @@ class CompletionQueue {
   // The next place to fill; must have been reserved.
   void push(const Completion& completion) {
     ROCETUNE_ASSERT(count_ < reserved_);
-    ring_[tail_] = completion;
+    Completion& out = ring_[tail_];  // field by field: a copy would be read before its stores are there
+    out.work_id = completion.work_id;
+    out.qpn = completion.qpn;
+    out.kind = completion.kind;
+    out.status = completion.status;
+    out.has_immediate = completion.has_immediate;
+    out.has_invalidated = completion.has_invalidated;
+    out.is_solicited = completion.is_solicited;
+    out.length = completion.length;
+    out.immediate = completion.immediate;
+    out.invalidated = completion.invalidated;
+    out.source = completion.source;
     tail_ = tail_ + 1 == capacity_ ? 0 : tail_ + 1;
     ++count_;
   }
