@@ -30,8 +30,10 @@ RETH = 16
 CASES = [
     dict(name="32 B WRITE, one way", pattern="stream", size="32B", flags="--op write --window 128 --mtu 1024",
          frame=HEADERS + RETH + 32, frames=1, bsize=2048, goal="10 M messages/s"),
-    dict(name="32 B request and response", pattern="latency", size="32B", flags="--op send --window 32 --mtu 1024",
-         frame=HEADERS + 32, frames=1, bsize=2048, goal="5 M pairs/s"),
+    dict(name="32 B request and response, window 64", pattern="latency", size="32B",
+         flags="--op send --window 64 --mtu 1024", frame=HEADERS + 32, frames=1, bsize=2048, goal="5 M pairs/s"),
+    dict(name="32 B request and response, window 8", pattern="latency", size="32B",
+         flags="--op send --window 8 --mtu 1024", frame=HEADERS + 32, frames=1, bsize=2048, goal="none: eRPC's window"),
     dict(name="32 B, window 1", pattern="latency", size="32B", flags="--op send --window 1 --mtu 1024",
          frame=HEADERS + 32, frames=1, bsize=2048, goal="0.5 us median"),
     dict(name="64 KiB WRITE, MTU 1024", pattern="stream", size="64KiB", flags="--op write --window 4 --mtu 1024",
