@@ -28,6 +28,7 @@ class SharedBuffer {
   using Queue = std::size_t;  // index from add_queue
 
   explicit SharedBuffer(Bytes size) : size_(size) {}
+  void reserve_queues(std::size_t count) { queues_.reserve(count); }  // how many will be added
   // Reserves and headrooms of all queues together must leave a shared pool.
   Queue add_queue(const IngressPoolProfile& profile);
   Room admit(Queue queue, Bytes packet);

@@ -1,6 +1,7 @@
 #include "dataplane/engine/endpoint_state.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace rocetune::engine {
 namespace {
@@ -29,6 +30,7 @@ EndpointState::EndpointState(const EndpointOptions& chosen, PayloadAccess& paylo
       regions(chosen.memory_regions, payload_access),
       pairs(chosen.queue_pairs, chosen.shard, chosen.shard_bits),
       sends(chosen.send_requests),
+      atomics(chosen.send_requests),
       receives(chosen.receive_requests),
       responses(chosen.responder_resources),
       // Twice: as many again may be completed and not polled while new ones are on their way.
@@ -64,7 +66,8 @@ void EndpointState::complete_sends(std::uint32_t row) {
       completions.push({.work_id = slot.work_id,
                         .qpn = pair.qpn,
                         .kind = kind_of(slot.kind),
-                        .status = succeeds ? CompletionStatus::success : slot.failure,
+                        .status = succeeds ? CompletionStatus::success
+                                           : std::exchange(pair.send.failure, CompletionStatus::flushed),
                         .length = succeeds && slot.has_answer() ? slot.local.length : 0});
     }
     if (queue.head == pair.send.oldest) pair.send.oldest = sends.next(queue.head);
@@ -95,7 +98,7 @@ void EndpointState::enter_error(std::uint32_t row, CompletionStatus oldest_send)
   if (pair.state == QueuePairState::error) return;
   pair.state = QueuePairState::error;
   SendSide& send = pair.send;
-  if (send.oldest != kNoSlot) sends[send.oldest].failure = oldest_send;
+  if (send.oldest != kNoSlot) send.failure = oldest_send;
   send.cursor = kNoSlot;
   send.ack_deadline = Instant::never();
   send.rnr_until = Instant::never();

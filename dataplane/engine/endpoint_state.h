@@ -39,9 +39,10 @@ class PlacementBatch {
   }
 
  private:
+  static constexpr std::size_t kMost = 16;  // a part of a burst of received frames, of two pieces each
   PayloadAccess* access_;
-  std::array<Placement, 64> items_;
-  std::array<std::array<std::byte, 8>, 64> words_;
+  std::array<Placement, kMost> items_;
+  std::array<std::array<std::byte, 8>, kMost> words_;
   std::size_t count_ = 0;
 };
 
@@ -53,6 +54,7 @@ struct EndpointState {
   RegionTable regions;
   QueuePairTable pairs;
   SlotPool<SendSlot> sends;
+  UntouchedArray<AtomicOperands> atomics;  // by slot of `sends`, written where that is an atomic
   SlotPool<ReceiveSlot> receives;
   SlotPool<ResponseSlot> responses;
   std::uint32_t responses_granted = 0;  // of that pool, to connected queue pairs

@@ -20,33 +20,41 @@ namespace rocetune::engine {
 // leaves it open (section 9.7.5.1.1).
 constexpr std::uint32_t kAckInterval = 16;
 
-// A posted send request: what is needed of a SendRequest, and how far it is. Many may be on their way.
+// A posted send request: what is needed of a SendRequest, and how far it is. Many may be on their way, so
+// what only atomics have is apart.
 struct SendSlot {
   std::uint64_t work_id = 0;
   PayloadReference local;  // resolved when it was posted
   std::uint64_t remote_address = 0;
-  std::uint64_t swap_or_add = 0;
-  std::uint64_t compare = 0;
   Sequence first;                 // of its packets; READ: of its responses
   std::uint64_t last_ticket = 0;  // of the last frame that referred to its payload
-  std::uint32_t packets = 1;      // at least one
   std::uint32_t message = 0;      // its number on this queue pair, from 1: the specification's SSN
   std::uint32_t immediate = 0;    // or the key to invalidate: a request has one at most
   MemoryKey remote_key;
-  SendKind kind = SendKind::send;
-  bool signaled = true;
-  bool solicited = false;
-  bool fenced = false;
-  bool has_immediate = false;
-  bool has_invalidate = false;
-  CompletionStatus failure = CompletionStatus::flushed;  // unless it succeeds
+  std::uint32_t packets : 24 = 1;  // at least one
+  SendKind kind : 3 = SendKind::send;
+  bool signaled : 1 = true;
+  bool solicited : 1 = false;
+  bool fenced : 1 = false;
+  bool has_immediate : 1 = false;
+  bool has_invalidate : 1 = false;
 
+  static constexpr std::uint32_t kMostPackets = (1U << 24) - 1;
   Sequence end() const { return first + packets; }
   // Done only when its answer is here: an acknowledgement is not enough.
   bool has_answer() const { return kind >= SendKind::read; }
+  bool is_atomic() const { return kind > SendKind::read; }
   bool takes_receive_request() const {
     return kind == SendKind::send || (kind == SendKind::write && has_immediate);
   }
+};
+static_assert(sizeof(SendSlot) == 64);
+static_assert(kLongestMessage >> 8 <= SendSlot::kMostPackets);  // at the smallest path MTU
+
+// Of an atomic, beside its SendSlot.
+struct AtomicOperands {
+  std::uint64_t swap_or_add = 0;
+  std::uint64_t compare = 0;
 };
 
 // A posted receive request.
@@ -97,6 +105,7 @@ struct SendSide {
   std::uint8_t rnr_retries_left = 0;
   bool has_probe = false;
   bool has_credits = false;
+  CompletionStatus failure = CompletionStatus::flushed;  // of the oldest one, once in error
   // Selective repeat, counted from `unacked`: to be sent again, and sent again already.
   SequenceWindow missing;
   SequenceWindow resent;

@@ -84,21 +84,19 @@ Posted Requester::post(std::uint32_t row, const SendRequest& request) {
   slot.work_id = request.work_id;
   slot.local = *local;
   slot.remote_address = request.remote_address;
-  slot.swap_or_add = request.swap_or_add;
-  slot.compare = request.compare;
   slot.first = send.posted_end;
   slot.last_ticket = 0;
-  slot.packets = packets;
   slot.message = send.messages;
   slot.immediate = request.has_invalidate ? request.invalidate.value() : request.immediate;
   slot.remote_key = request.remote_key;
+  slot.packets = packets & SendSlot::kMostPackets;
   slot.kind = request.kind;
   slot.signaled = request.signaled;
   slot.solicited = request.solicited;
   slot.fenced = request.fenced;
   slot.has_immediate = request.has_immediate;
   slot.has_invalidate = request.has_invalidate;
-  slot.failure = CompletionStatus::flushed;
+  if (slot.is_atomic()) state_->atomics[index] = {request.swap_or_add, request.compare};
   send.posted_end = slot.end();
   if (send.oldest == kNoSlot) send.oldest = index;
   // Behind something else that waits to be sent it changes nothing yet.
@@ -172,7 +170,7 @@ bool Requester::send_requests(std::uint32_t row, TransmitTurn& turn) {
     }
     if (!turn.has_room()) return true;
     const bool asks_ack = wants_ack(state_->pairs[row], slot, turn);
-    build_request(row, slot, send.next, asks_ack, turn.frame());
+    build_request(row, send.cursor, send.next, asks_ack, turn.frame());
     turn.take_request();
     advance_cursor(row, slot, asks_ack, turn.now());
   }
@@ -191,9 +189,10 @@ bool Requester::wants_ack(const QueuePair& pair, const SendSlot& slot, const Tra
   return turn.crawls();
 }
 
-void Requester::build_request(std::uint32_t row, const SendSlot& slot, Sequence at, bool asks_ack,
+void Requester::build_request(std::uint32_t row, std::uint32_t index, Sequence at, bool asks_ack,
                               TransmitFrame& frame) {
   const QueuePair& pair = state_->pairs[row];
+  const SendSlot& slot = state_->sends[index];
   const auto offset = static_cast<std::uint32_t>(at - slot.first) << pair.mtu_shift;
   const std::uint32_t rest = slot.local.length - offset;
   const bool is_last = at + 1 == slot.end() || slot.has_answer();
@@ -207,9 +206,10 @@ void Requester::build_request(std::uint32_t row, const SendSlot& slot, Sequence 
     draft.payload = {slot.local.region, std::min(rest, pair.mtu()), slot.local.offset + offset};
   }
   const wire::MutableBytes extended = extended_of(frame, *state_->pairs.path(row).headers);
-  if (slot.kind == SendKind::compare_swap || slot.kind == SendKind::fetch_add) {
-    wire::AtomicEth{slot.remote_address, slot.remote_key.value(), slot.swap_or_add, slot.compare}.emit(
-        wire::fixed<wire::AtomicEth::kSize>(extended));
+  if (slot.is_atomic()) {
+    const AtomicOperands& operands = state_->atomics[index];
+    wire::AtomicEth{slot.remote_address, slot.remote_key.value(), operands.swap_or_add, operands.compare}
+        .emit(wire::fixed<wire::AtomicEth::kSize>(extended));
     draft.extended = wire::AtomicEth::kSize;
   } else if (slot.kind == SendKind::read || (slot.kind == SendKind::write && names_place)) {
     // A READ may be asked again from its middle. A WRITE names its whole length: once, or, where each packet

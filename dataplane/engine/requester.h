@@ -39,7 +39,7 @@ class Requester {
   void note_asked(std::uint32_t row, Sequence at, Instant now);
   Gate gate(const QueuePair& pair, const SendSlot& slot, const TransmitTurn& turn) const;
   bool wants_ack(const QueuePair& pair, const SendSlot& slot, const TransmitTurn& turn) const;
-  void build_request(std::uint32_t row, const SendSlot& slot, Sequence at, bool asks_ack,
+  void build_request(std::uint32_t row, std::uint32_t index, Sequence at, bool asks_ack,
                      TransmitFrame& frame);
   void advance_cursor(std::uint32_t row, SendSlot& slot, bool asks_ack, Instant now);
 

@@ -234,7 +234,7 @@ void Requester::on_atomic_answer(std::uint32_t row, Instant now, const Inbound& 
   SendSide& send = pair.send;
   if (!reach_answer(row, now, send.unacked.near(in.packet.bth.psn))) return;
   const SendSlot& slot = state_->sends[send.oldest];
-  if (slot.kind <= SendKind::read) {
+  if (!slot.is_atomic()) {
     return state_->statistics.drop(DropReason::unexpected_response);
   }
   if (in.header<wire::Aeth>(0).kind() != wire::AckKind::ack) {

@@ -58,7 +58,7 @@ bool Requester::resend_missing(std::uint32_t row, TransmitTurn& turn) {
       send.missing.remove(static_cast<int>(i));
       send.resent.add(static_cast<int>(i));
     }
-    build_request(row, slot, first, true, turn.frame());
+    build_request(row, index, first, true, turn.frame());
     turn.take_data();
     ++state_->statistics.retransmitted_frames;
     if (!slot.has_answer()) slot.last_ticket = state_->ticket;

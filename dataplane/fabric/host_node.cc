@@ -126,12 +126,11 @@ Packet& HostNode::packet_of(const engine::TransmitFrame& frame) {
   PacketBody& body = packets().body(packet);
   ROCETUNE_ASSERT(frame.header_size + wire::kIcrcSize <= PacketBody::kHeaderRoom);
   std::memcpy(body.header.data(), frame.header.data(), PacketBody::kHeaderRoom);
-  body.header_size = frame.header_size;
-  body.has_payload = frame.payload.length > 0;
+  body.header_size = frame.header_size & 0x7F;
   packet.kind = PacketKind::roce;
   packet.hops = 0;
   packet.ce_echo = false;
-  if (body.has_payload) body.content = memory_.content_of(frame.payload);
+  body.set_content(frame.payload.length > 0 ? memory_.content_of(frame.payload) : engine::SyntheticContent());
   const TosByte tos = TosByte::from_wire(wire::load8(body.header, kIp + 1));
   packet.dscp = tos.dscp();
   packet.ecn = parameters_.framing == Framing::infiniband ? Ecn::not_ect : tos.ecn();

@@ -175,8 +175,10 @@ void HostNode::deliver(Instant now, Packet& packet) {
   remark(header, TosByte(packet.dscp, ecn).wire());
   engine::ReceivedFrame frame;
   // Without payload the ICRC follows at once; nobody looks at its value here.
-  frame.bytes = header.first(body.header_size + (body.has_payload ? 0 : wire::kIcrcSize));
-  if (body.has_payload) frame.content = &body.content;
+  const engine::SyntheticContent content = body.content();
+  const bool has_payload = content.length > 0;
+  frame.bytes = header.first(body.header_size + (has_payload ? 0 : wire::kIcrcSize));
+  if (has_payload) frame.content = &content;
   endpoint_.on_frames(now, {&frame, 1});
   packets().give_back(packet);
 }

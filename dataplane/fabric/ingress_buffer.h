@@ -62,6 +62,11 @@ class IngressBuffer {
  public:
   explicit IngressBuffer(const IngressParameters& parameters)
       : parameters_(parameters), shared_(parameters.buffer) {}
+  // How many will be added.
+  void reserve_ports(std::size_t count) {
+    ports_.reserve(count);
+    shared_.reserve_queues(count * Priority::kCount);
+  }
   // `is_counted` false: what comes in there takes no room here, and its peer is told nothing.
   // `delay`: of its link, one way.
   void add_port(BitRate rate, Duration delay, bool is_counted = true);

@@ -10,6 +10,12 @@ Node::Out Node::out_of(Pipe& pipe, std::size_t peer_lane, BitRate rate) {
   return {&pipe, peer_lane, rate, is_whole ? 8 * kPicosecondsOfABit / rate.count() : 0};
 }
 
+void Node::reserve_ports(std::size_t count) {
+  ins_.reserve(count);
+  losses_.reserve(count);
+  outs_.reserve(count);
+}
+
 void Node::add_port(Pipe& in, Pipe& out, std::size_t peer_lane, BitRate rate) {
   ins_.push_back(&in);
   losses_.push_back(in.loss());

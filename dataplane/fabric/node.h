@@ -51,6 +51,8 @@ class Node {
   Node& operator=(const Node&) = delete;
 
   NodeId id() const { return id_; }
+  // How many there will be: they then take no more memory than they need.
+  virtual void reserve_ports(std::size_t count);
   // The next port: what arrives there, and what leaves there towards a node of lane `peer_lane`. Both must
   // outlive the node.
   void add_port(Pipe& in, Pipe& out, std::size_t peer_lane, BitRate rate);

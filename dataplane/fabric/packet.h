@@ -51,17 +51,31 @@ static_assert(sizeof(Packet) == 32);
 
 // What only its ends look at.
 struct PacketBody {
-  // Kind roce: Ethernet, IPv4, UDP, BTH and what of extended headers WRITEs and their answers have, ICRC.
+  // Ethernet, IPv4, UDP, BTH and what of extended headers WRITEs and their answers have, ICRC.
   static constexpr std::size_t kHeaderRoom = 80;
-  std::array<std::byte, kHeaderRoom> header;
-  std::uint16_t header_size = 0;  // without ICRC
-  bool has_payload = false;
   union {
-    engine::SyntheticContent content;  // kind roce, with payload
-    LinkMessage link;                  // kinds pause and credit
+    std::array<std::byte, kHeaderRoom> header;  // kind roce, and so is what follows
+    LinkMessage link;                           // the others
   };
-  PacketBody() : content() {}
+  std::uint64_t identity = 0;         // of the payload
+  std::uint64_t offset : 44 = 0;      // likewise
+  std::uint64_t length : 13 = 0;      // likewise: a path MTU at most; 0: none
+  std::uint64_t header_size : 7 = 0;  // without ICRC
+
+  PacketBody() : link() {}
+  engine::SyntheticContent content() const { return {identity, offset, static_cast<std::uint32_t>(length)}; }
+  void set_content(const engine::SyntheticContent& content) {
+    ROCETUNE_ASSERT(content.offset <= kMostOffset && content.length <= kMostLength);
+    identity = content.identity;
+    offset = content.offset & kMostOffset;
+    length = content.length & kMostLength;
+  }
+
+ private:
+  static constexpr std::uint64_t kMostOffset = (std::uint64_t{1} << 44) - 1;
+  static constexpr std::uint64_t kMostLength = (std::uint64_t{1} << 13) - 1;
 };
+static_assert(sizeof(PacketBody) == 96);
 
 // Packets by index, in pages that never move. Any lane may reach any packet; that a page is there is known by
 // whoever was given one of its packets.

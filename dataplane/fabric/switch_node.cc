@@ -21,11 +21,9 @@ SwitchNode::Port::Port(std::uint16_t own_number, BitRate speed, const SwitchPara
                        FlowControl flow_control)
     : number(own_number),
       gate(speed, flow_control, parameters.ingress.lane_buffer),
-      scheduler(parameters.ets) {
-  const dcqcn::CongestionPointParameters point = parameters.congestion_point_at(speed);
-  points.assign(Priority::kCount, dcqcn::CongestionPoint(point));
-  marks_from = point.curve.minimum;
-}
+      scheduler(parameters.ets),
+      point(parameters.congestion_point_at(speed)),
+      marks_from(parameters.congestion_point_at(speed).curve.minimum) {}
 
 SwitchNode::SwitchNode(NodeId id, Lane& lane, const SwitchParameters& parameters, const RoutingTable& routes,
                        std::uint64_t seed)
@@ -37,6 +35,12 @@ SwitchNode::SwitchNode(NodeId id, Lane& lane, const SwitchParameters& parameters
       hash_(parameters.hash),
       ingress_(parameters.ingress) {
   if (parameters.watchdog) set_timer(Instant(parameters.watchdog->interval()), timer(0, kWatchdog));
+}
+
+void SwitchNode::reserve_ports(std::size_t count) {
+  Node::reserve_ports(count);
+  ports_.reserve(count);
+  ingress_.reserve_ports(count);
 }
 
 void SwitchNode::on_port(std::uint16_t port, BitRate rate) {
@@ -302,10 +306,9 @@ std::uint64_t SwitchNode::flush(Instant now, Port& port, Priority priority) {
 void SwitchNode::mark(Port& out, Priority priority, std::int64_t bytes, Packet& packet) {
   // Below the curve nothing is drawn.
   if (Bytes(bytes) < out.marks_from || !parameters_->marked.contains(priority)) return;
-  dcqcn::CongestionPoint& point = out.points[index_of(priority)];
   const bool is_marked = marks_at_ == MarkAt::enqueue
-                             ? point.on_enqueue(Bytes(bytes), packet.ecn, random().next())
-                             : point.on_dequeue(Bytes(bytes), packet.ecn, random().next());
+                             ? out.point.on_enqueue(Bytes(bytes), packet.ecn, random().next())
+                             : out.point.on_dequeue(Bytes(bytes), packet.ecn, random().next());
   if (!is_marked) return;
   packet.ecn = Ecn::ce;
   ++out.counters.marked[index_of(priority)];

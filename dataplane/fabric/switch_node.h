@@ -81,6 +81,8 @@ class SwitchNode final : public Node {
   // room of the packet buffer, and neither side ever holds the other.
   void expect_reducer() { reducer_port_ = static_cast<std::uint16_t>(ports()); }
 
+  void reserve_ports(std::size_t count) override;
+
   const SwitchPortCounters& counters(std::uint16_t port) const { return ports_[port].counters; }
   // As they are now.
   const SwitchParameters& parameters() const { return *parameters_; }
@@ -120,9 +122,9 @@ class SwitchNode final : public Node {
     QueueWatch* watch = nullptr;
     LinkGate gate;
     EtsScheduler scheduler;
-    std::vector<dcqcn::CongestionPoint> points;  // by priority
-    Bytes marks_from;                            // below it nothing is marked
-    Fifo<PfcMessage> effects;                    // pause frames that have arrived and not taken effect
+    dcqcn::CongestionPoint point;  // of every priority: without averaging it keeps nothing of a queue
+    Bytes marks_from;              // below it nothing is marked
+    Fifo<PfcMessage> effects;      // pause frames that have arrived and not taken effect
     StormWatchdog watchdog;
     std::array<std::uint64_t, Priority::kCount> looked_at{};  // packets that had left when it last looked
     // Ingress.
