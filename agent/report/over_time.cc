@@ -36,7 +36,7 @@ std::vector<Quantity> quantities_of(const fabric::TimeSeries& s) {
        as_doubles(s.goodput_gbps, 1e9)},
       {"queued", "in all switches", html::kBytes, Fold::largest, Hue::purple, as_doubles(s.queued_bytes)},
       {"CE marked", "packets", html::kCount, Fold::sum, Hue::orange, as_doubles(s.ce_marked)},
-      {"CNPs handled", "", html::kCount, Fold::sum, Hue::green, as_doubles(s.cnps_handled)},
+      {"CNPs received", "", html::kCount, Fold::sum, Hue::green, as_doubles(s.cnps_handled)},
       {"pause frames", "", html::kCount, Fold::sum, Hue::vermilion, as_doubles(s.pause_frames)},
       {"drops", "packets", html::kCount, Fold::sum, Hue::pink, as_doubles(s.drops)},
       {"sent again", "packets", html::kCount, Fold::sum, Hue::sky, as_doubles(s.retransmitted_frames)},

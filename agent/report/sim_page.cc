@@ -77,7 +77,7 @@ std::string headline(const fabric::RunResult& r) {
                .note = "fluid model: " + r.theory->says});
   }
   tiles.add({.title = "CE marked", .value = count_text(r.ce_marked), .note = "packets"});
-  tiles.add({.title = "CNPs handled",
+  tiles.add({.title = "CNPs received",
              .value = count_text(r.cnps_handled),
              .note = "of " + count_text(r.cnps_sent) + " sent"});
   tiles.add(

@@ -157,9 +157,9 @@ std::string pauses_text(const fabric::RunResult& r) {
   out += "\n  who held whom, causes first:\n";
   for (std::size_t i = 0; i < std::min(r.pause_tree.size(), kMostCauses); ++i) {
     const fabric::PauseCause& cause = r.pause_tree[i];
-    out += fmt::format("    {:>{}}{} ({}) held {}: up to {:.1f} % of the time, {} times, priority {}\n", "",
+    out += fmt::format("    {:>{}}{} ({}) held {}: up to {:.1f} % of the time, {}, priority {}\n", "",
                        2 * cause.depth, cause.pauser, cause.because, cause.held, 100 * cause.held_ratio,
-                       cause.xoffs, cause.priority);
+                       cause.xoffs == 1 ? "once" : fmt::format("{} times", cause.xoffs), cause.priority);
   }
   if (r.pause_tree.size() > kMostCauses)
     out += fmt::format("    {} more\n", r.pause_tree.size() - kMostCauses);
@@ -176,7 +176,7 @@ std::string run_text(const fabric::RunResult& r, const fabric::Resources& resour
   out += verdicts_text(r, look.coloured) + lesson_text(r.lesson, look.coloured) + "\n";
   if (r.flows.count > 0) out += flows_text(r.flows);
   out += jobs_text(r.jobs, look);
-  out += fmt::format("  congestion  {} packets marked CE, {} CNPs sent, {} handled; {} pause frames\n",
+  out += fmt::format("  congestion  {} packets marked CE, {} CNPs sent, {} received; {} pause frames\n",
                      r.ce_marked, r.cnps_sent, r.cnps_handled, r.pause_frames);
   if (r.theory) out += theory_text(*r.theory);
   out += pauses_text(r) + "\n";

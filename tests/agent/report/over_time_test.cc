@@ -29,7 +29,7 @@ TEST(OverTime, DrawsWhatHappenedAndNamesWhatDidNot) {
   EXPECT_THAT(section, HasSubstr("<b>goodput</b><small>payload that arrived</small>"));
   EXPECT_THAT(section, HasSubstr("<output data-v='100\u00a0Gb/s|50\u00a0Gb/s'>100\u00a0Gb/s</output>"));
   EXPECT_THAT(section, HasSubstr("<b>pause frames</b><small>per 10\u00a0µs</small>"));
-  EXPECT_THAT(section, HasSubstr("None in the whole run: CE marked, CNPs handled, drops."));
+  EXPECT_THAT(section, HasSubstr("None in the whole run: CE marked, CNPs received, drops."));
   EXPECT_THAT(section, HasSubstr("Not kept over time: sent again."));
 }
 

@@ -1,10 +1,15 @@
 #include "dataplane/fabric/sweep.h"
 
+#include <gmock/gmock.h>
+
 #include "dataplane/fabric/deadlock_finder.h"
 #include "tests/dataplane/fabric/fabric_scenes.h"
 
 namespace rocetune::fabric {
 namespace {
+
+using testing::Contains;
+using testing::IsSupersetOf;
 
 const std::string kIncast = R"(
 name = "incast"
@@ -145,8 +150,7 @@ TEST(Flows, UnfinishedOnesAreTheSlowest) {
 }
 
 // Five switches in a ring: all packets go two on, each queue of the ring waits for the next one.
-TEST(Deadlock, ARingThatFillsIsFoundAndNamed) {
-  const std::string text = R"(
+const std::string kFullRing = R"(
 name = "ring"
 limit = "20ms"
 [topology]
@@ -165,20 +169,63 @@ pattern = "permutation"
 shift = 4
 bytes = "4MB"
 )";
-  const RunResult r = result_of(text);
+
+TEST(Deadlock, ARingThatFillsIsFoundAndNamed) {
+  const RunResult r = result_of(kFullRing);
   ASSERT_TRUE(r.deadlock);
   EXPECT_EQ(r.deadlock->cycle.size(), 5u);
   EXPECT_EQ(r.deadlock->priority, 3);
   EXPECT_LT(r.virtual_s, 0.02);  // nothing more would have happened
   // A watchdog breaks it, at the price of drops: millions, as senders at line rate fill the ring again and
   // again until their retries run out one after the other. How many of the ten flows outlive that is chance.
-  const RunResult watched = result_of(text, {{"switches.watchdog.detection", "200us"},
-                                             {"switches.watchdog.restoration", "200us"},
-                                             {"hosts.ack_timeout", "8"},
-                                             {"limit", "300ms"}});
+  const RunResult watched = result_of(kFullRing, {{"switches.watchdog.detection", "200us"},
+                                                  {"switches.watchdog.restoration", "200us"},
+                                                  {"hosts.ack_timeout", "8"},
+                                                  {"limit", "300ms"}});
   EXPECT_GT(watched.watchdog_drops, 0u);
   EXPECT_EQ(r.flows.finished, 0u);
   EXPECT_GT(watched.flows.finished, 0u);
+}
+
+std::vector<std::string> checks_of(const RunResult& result) {
+  std::vector<std::string> out;
+  for (const CheckerResult& c : result.checkers) out.push_back(c.name);
+  return out;
+}
+
+// A guard takes frames away that PFC would have kept: whom it hits at every try runs out of retries.
+TEST(Deadlock, RetriesThatRunOutInStormsAreNoViolation) {
+  for (const char* const recovery : {"go_back_n", "selective_repeat"}) {
+    const RunResult r = result_of(kFullRing, {{"switches.watchdog.detection", "200us"},
+                                              {"switches.watchdog.restoration", "200us"},
+                                              {"hosts.recovery", recovery},
+                                              {"hosts.ack_timeout", "6"}});
+    EXPECT_GT(r.storms, 0u);
+    EXPECT_GT(r.failed_requests, 0u) << recovery;
+    EXPECT_EQ(violations(r), "") << recovery;
+    EXPECT_THAT(checks_of(r), Contains("no drop in a lossless class"));
+    EXPECT_THAT(checks_of(r), Contains("every packet has a way"));
+  }
+}
+
+TEST(Deadlock, WhoSendsInSpiteOfPausesMayFindNoRoom) {
+  const RunResult r = result_of(kFullRing, {{"switches.watchdog.detection", "200us"},
+                                            {"switches.watchdog.restoration", "200us"},
+                                            {"switches.watchdog.action", "forward"}});
+  EXPECT_GT(r.storms, 0u);
+  EXPECT_GT(r.drops, 0u);
+  EXPECT_EQ(violations(r), "");
+}
+
+// Where it finds no storm, it excuses nothing.
+TEST(Deadlock, AWatchdogThatNeverActsLeavesAllChecks) {
+  for (const char* const action : {"drop", "forward"}) {
+    const RunResult r = result_of(kIncast, {{"switches.watchdog.detection", "200ms"},
+                                            {"switches.watchdog.restoration", "200ms"},
+                                            {"switches.watchdog.action", action}});
+    EXPECT_EQ(r.storms, 0u);
+    EXPECT_THAT(checks_of(r), IsSupersetOf({"no drop in a lossless class", "every request ends well"}));
+  }
 }
 
 TEST(Deadlock, CongestionAloneIsNone) {
