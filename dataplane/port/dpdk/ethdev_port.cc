@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "dataplane/port/dpdk/broken_pipe.h"
 #include "dataplane/port/dpdk/eal_arguments.h"
 #include "dataplane/port/dpdk/environment.h"
 #include "dataplane/port/dpdk/ethdev_queue.h"
@@ -24,8 +25,13 @@ constexpr unsigned kTransmitBuffers = 2048;  // lent at most, besides what lies 
 constexpr unsigned kPoolCache = 256;         // of each core
 constexpr std::uint16_t kEthernetHeader = 14;
 // Besides the frame, for what a driver wants in a buffer too: af_packet refuses buffers smaller than its
-// slots, and a slot holds up to 96 bytes of the kernel's in front of a frame (linux/if_packet.h).
-constexpr std::int64_t kDriverRoom = 128;
+// slots, and a slot holds up to 96 bytes of the kernel's in front of a frame (linux/if_packet.h); XDP keeps
+// XDP_PACKET_HEADROOM in front of it (linux/bpf.h).
+constexpr std::int64_t kDriverRoom = 256;
+// net_af_xdp lends the kernel the pool's objects as they are, and takes none larger than a page
+// (xdp_umem_reg, net/xdp/xdp_umem.c). A pool makes its objects an odd number of cache lines: 63 of them.
+constexpr std::int64_t kLargestXdpFrame = 63 * RTE_CACHE_LINE_SIZE - RTE_CACHE_LINE_SIZE -
+                                          std::int64_t{sizeof(rte_mbuf)} - RTE_PKTMBUF_HEADROOM - kDriverRoom;
 
 using PortHandle = std::unique_ptr<Port, void (*)(Port*)>;
 
@@ -79,6 +85,7 @@ class EthdevPort {
     // memif's stop races with its own interrupt thread when the other end goes away at the same time. The
     // kernel closes what it has open.
     if (capabilities_.name.starts_with("net_memif")) return;
+    const NoBrokenPipeSignal no_signal;
     rte_eth_dev_stop(id_);
     rte_eth_dev_close(id_);
   }
@@ -276,6 +283,9 @@ port::Capabilities capabilities_of(std::uint16_t id, const PortRequest& request,
                                   .driver = info.driver_name,
                                   .largest_frame = request.largest_frame,
                                   .transmit_buffers = kTransmitBuffers};
+  if (capabilities.driver == "net_af_xdp") {
+    capabilities.largest_frame = std::min(capabilities.largest_frame, Bytes(kLargestXdpFrame));
+  }
   rte_ether_addr mac{};
   if (rte_eth_macaddr_get(id, &mac) == 0) std::memcpy(capabilities.mac.octets.data(), mac.addr_bytes, 6);
   // What a virtual device says about its speed is a constant in its driver.
@@ -314,6 +324,7 @@ Expected<PortHandle> start_port(const PortRequest& request) {
   }
   const auto ids = choose_ports(request.port);
   if (!ids) return tl::unexpected(ids.error());
+  const NoBrokenPipeSignal no_signal;
   std::vector<std::unique_ptr<EthdevPort>> devices;
   for (const std::uint16_t id : *ids) {
     auto device = start_device(id, request);
