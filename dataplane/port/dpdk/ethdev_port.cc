@@ -73,6 +73,26 @@ bool link_is_up(std::uint16_t id) {
   return rte_eth_link_get_nowait(id, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
 }
 
+// While it lives, a driver does not complain about what is tried again anyway, or about an end that went
+// first.
+class QuietLog {
+ public:
+  explicit QuietLog(const char* type) : type_(rte_log_register(type)) {
+    if (type_ < 0) return;
+    level_ = rte_log_get_level(static_cast<std::uint32_t>(type_));
+    rte_log_set_level(static_cast<std::uint32_t>(type_), RTE_LOG_CRIT);
+  }
+  QuietLog(const QuietLog&) = delete;
+  QuietLog& operator=(const QuietLog&) = delete;
+  ~QuietLog() {
+    if (type_ >= 0) rte_log_set_level(static_cast<std::uint32_t>(type_), static_cast<std::uint32_t>(level_));
+  }
+
+ private:
+  int type_;
+  int level_ = 0;
+};
+
 // One device.
 class EthdevPort {
  public:
@@ -86,6 +106,7 @@ class EthdevPort {
     // kernel closes what it has open.
     if (capabilities_.name.starts_with("net_memif")) return;
     const NoBrokenPipeSignal no_signal;
+    const QuietLog quiet("pmd.net.virtio.driver");
     rte_eth_dev_stop(id_);
     rte_eth_dev_close(id_);
   }
@@ -166,25 +187,6 @@ Expected<> raise_mtu(std::uint16_t id, const std::string& name, const PortReques
   }
   return {};
 }
-
-// While it lives, a driver does not complain about what is tried again anyway.
-class QuietLog {
- public:
-  explicit QuietLog(const char* type) : type_(rte_log_register(type)) {
-    if (type_ < 0) return;
-    level_ = rte_log_get_level(static_cast<std::uint32_t>(type_));
-    rte_log_set_level(static_cast<std::uint32_t>(type_), RTE_LOG_CRIT);
-  }
-  QuietLog(const QuietLog&) = delete;
-  QuietLog& operator=(const QuietLog&) = delete;
-  ~QuietLog() {
-    if (type_ >= 0) rte_log_set_level(static_cast<std::uint32_t>(type_), static_cast<std::uint32_t>(level_));
-  }
-
- private:
-  int type_;
-  int level_ = 0;
-};
 
 // A client of memif does not start while nobody listens at its socket, and one that came while the server was
 // still starting was sent away and does not try again by itself: it is started anew until its link is up.
