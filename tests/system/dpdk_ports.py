@@ -33,16 +33,16 @@ def namespace(bench):
         subprocess.run(["ip", "netns", "del", name], check=True)
 
 
-def needs_driver(name):
-    folder = subprocess.run(["pkg-config", "--variable=driverdir", "libdpdk"], capture_output=True, text=True).stdout.strip()
-    if folder and not list(pathlib.Path(folder).glob(f"librte_net_{name}.so*")):
+def needs_driver(bench, name):
+    out = subprocess.run([bench.rocetune, "inspect", "--json"], check=True, capture_output=True, text=True, timeout=PATIENCE_S).stdout
+    if name not in [driver["name"] for driver in json.loads(out)["dpdk"]["drivers"]]:
         raise NotRun(f"DPDK here has no driver net_{name}")
 
 
 def case_vhost(bench):
     """virtio over a vhost-user socket, either end the server, with frames of MTU 4096; no end dies of the other's end."""
-    needs_driver("vhost")
-    needs_driver("virtio")
+    needs_driver(bench, "vhost")
+    needs_driver(bench, "virtio")
     place = f"{bench.folder}/vhost.sock"
     vhost, virtio = f"--vdev=net_vhost0,iface={place},queues=1", f"--vdev=net_virtio_user0,path={place},queues=1"
     for ends in ({"server": vhost, "client": virtio}, {"server": f"{virtio},server=1", "client": f"{vhost},client=1"}):
@@ -54,7 +54,7 @@ def case_vhost(bench):
 
 def case_af_xdp(bench):
     """AF_XDP sockets on a veth pair; a path MTU whose frames do not fit a page is refused, by either side."""
-    needs_driver("af_xdp")
+    needs_driver(bench, "af_xdp")
     with veth_pair() as names:
         bench.vdev = lambda role, index=0: f"--vdev=net_af_xdp0,iface={names[role == 'server']}"
         try:
@@ -73,7 +73,7 @@ def case_af_xdp(bench):
 
 def case_pcap_wire(bench):
     """libpcap on a veth pair: the driver's MAC is the same on both sides, so each needs an address of its own."""
-    needs_driver("pcap")
+    needs_driver(bench, "pcap")
     with veth_pair() as names:
         bench.vdev = lambda role, index=0: "--vdev=net_pcap0,rx_iface_in={0},tx_iface={0}".format(names[role == "server"])
         flags = ["--size", "64B,5000B", "--mtu", "1024", "--for", "500ms", "--window", "4", "--cc", "off", "--address", "192.0.2.2"]
@@ -83,7 +83,7 @@ def case_pcap_wire(bench):
 
 def case_pcap_file(bench):
     """What a port of two devices floods goes into the capture that one of them is."""
-    needs_driver("pcap")
+    needs_driver(bench, "pcap")
     capture = f"{bench.folder}/out.pcap"
     memif = bench.vdev
     bench.vdev = lambda role, index=0: memif(role) + (f" --vdev=net_pcap0,tx_pcap={capture}" if role == "server" else "")
@@ -130,14 +130,14 @@ def tap_while_playing(bench, interface, device):
 def case_tap_ports(bench):
     """tap on a port of the kernel's: af_packet, AF_XDP, libpcap."""
     for driver, options in (("af_packet", "iface={}"), ("af_xdp", "iface={}"), ("pcap", "rx_iface_in={}")):
-        needs_driver(driver)
+        needs_driver(bench, driver)
         with veth_pair() as names:
             tap_while_playing(bench, names[0], f"net_{driver}0,{options}".format(names[1]))
 
 
 def case_tap_device(bench):
     """A tap device against the kernel, which finds our address by ARP, and a process behind its interface; and tap on it."""
-    needs_driver("tap")
+    needs_driver(bench, "tap")
     if not os.path.exists("/dev/net/tun"):
         raise NotRun("no /dev/net/tun")
     with namespace(bench) as name:
@@ -165,7 +165,7 @@ def case_tap_device(bench):
 
 def case_ring(bench):
     """A ring ends where it began: both sides would be the same station, and the server says so."""
-    needs_driver("ring")
+    needs_driver(bench, "ring")
     server = bench.start(["stream", "--listen", bench.place, "--dpdk", f"{EAL} --vdev=net_ring0"])
     client = bench.start(["stream", "--connect", bench.place, "--dpdk", f"{EAL} --vdev=net_ring0"])
     try:
