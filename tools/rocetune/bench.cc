@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "dataplane/port/dpdk/part.h"
@@ -12,8 +13,10 @@
 namespace rocetune::cli {
 namespace {
 
-// Frames of the largest path MTU, with every header that can stand before and behind the payload.
-constexpr Bytes kLargestBenchFrame{4096 + engine::TransmitFrame::kHeaderRoom + 4};
+// The frame of a path MTU, with every header that can stand before and behind the payload.
+constexpr Bytes frame_of(std::uint32_t mtu) {
+  return Bytes(static_cast<std::int64_t>(mtu + engine::TransmitFrame::kHeaderRoom + wire::kIcrcSize));
+}
 constexpr BitRate kAssumedLineRate = gigabits_per_second(100);
 
 void say(std::string_view line) { fmt::print(stderr, "rocetune bench: {}\n", line); }
@@ -29,7 +32,7 @@ Expected<dpdk::Port*> open_port(const BenchCommand& command) {
   return (*part)->open({.eal_arguments = command.dpdk,
                         .port = command.dpdk_port,
                         .queues = command.plan.shards,
-                        .largest_frame = kLargestBenchFrame});
+                        .largest_frame = frame_of(pattern::kLargestMtu)});
 }
 
 pattern::Party party_of(const BenchCommand& command, dpdk::Port& port, const TickClock& clock,
@@ -46,6 +49,8 @@ pattern::Party party_of(const BenchCommand& command, dpdk::Port& port, const Tic
       .hand_off = command.plan.shards > 1 ? &hand_off : nullptr};
   party.clock = &clock;
   party.dscp = command.dscp;
+  while (party.largest_mtu > 256 && frame_of(party.largest_mtu) > capabilities.largest_frame)
+    party.largest_mtu /= 2;
   party.ack_timeout = static_cast<std::uint8_t>(command.ack_timeout);
   party.gateway = command.gateway;
   party.stop = stop_was_asked;
@@ -82,7 +87,8 @@ std::string shown(const port::Capabilities& capabilities) {
 }
 
 ExitCode run_perftest(const BenchCommand& command, dpdk::Port& port, const pattern::Party& party) {
-  const perftest::Options& options = *command.perftest;
+  perftest::Options options = *command.perftest;
+  options.mtu = std::min(options.mtu, party.largest_mtu);  // the smaller one of both sides is taken anyway
   auto result = perftest::run(party, options, [&] {
     say(fmt::format("waiting for {} on TCP port {}, as {}", enum_name(options.test), options.port,
                     to_text(party.options.address)));

@@ -13,6 +13,20 @@ bool is_option(std::string_view word, std::string_view name) {
   return !next_is_dash && (word.size() == name.size() || !is_long || word[name.size()] == '=');
 }
 
+// What a virtual device's arguments say about `key`: of "net_vhost0,iface=/tmp/a.sock" about iface,
+// "/tmp/a.sock".
+std::string_view option_of(std::string_view device, std::string_view key) {
+  while (!device.empty()) {
+    const std::size_t end = std::min(device.find(','), device.size());
+    const std::string_view option = device.substr(0, end);
+    if (option.starts_with(key) && option.substr(key.size()).starts_with('=')) {
+      return option.substr(key.size() + 1);
+    }
+    device.remove_prefix(std::min(end + 1, device.size()));
+  }
+  return {};
+}
+
 }  // namespace
 
 Expected<std::vector<std::string>> split_arguments(std::string_view text, const std::string& source) {
@@ -55,24 +69,20 @@ bool is_memif_client(std::string_view text, std::string_view name) {
          device.find("role=master") == std::string_view::npos;
 }
 
-std::vector<std::string> memif_server_sockets(const std::vector<std::string>& arguments) {
-  constexpr std::string_view kSocket = "socket=";
+std::vector<std::string> server_sockets(const std::vector<std::string>& arguments) {
   std::vector<std::string> paths;
   for (const std::string& word : arguments) {
-    const std::size_t at = word.find("net_memif");
-    if (at == std::string::npos ||
-        is_memif_client(word, std::string_view(word).substr(at, word.find(',') - at))) {
-      continue;
+    const std::string_view options = std::string_view(word).substr(std::min(word.find("net_"), word.size()));
+    std::string_view path;
+    if (options.starts_with("net_memif")) {
+      const bool is_server = !is_memif_client(options, options.substr(0, options.find(',')));
+      if (is_server && option_of(options, "socket-abstract") == "no") path = option_of(options, "socket");
+    } else if (options.starts_with("net_vhost")) {
+      if (option_of(options, "client") != "1") path = option_of(options, "iface");
+    } else if (options.starts_with("net_virtio_user")) {
+      if (option_of(options, "server") == "1") path = option_of(options, "path");
     }
-    bool is_abstract = true;  // memif's default
-    std::string path;
-    for (std::size_t from = word.find(','); from != std::string::npos; from = word.find(',', from)) {
-      const std::size_t end = std::min(word.find(',', ++from), word.size());
-      const std::string_view option = std::string_view(word).substr(from, end - from);
-      if (option == "socket-abstract=no") is_abstract = false;
-      if (option.starts_with(kSocket)) path = option.substr(kSocket.size());
-    }
-    if (!is_abstract && !path.empty()) paths.push_back(path);
+    if (!path.empty()) paths.emplace_back(path);
   }
   return paths;
 }
@@ -89,6 +99,11 @@ std::vector<std::string> environment_arguments(const std::vector<std::string>& g
   if (says({"--no-huge"}) && !says({"-m", "--socket-mem"})) all.insert(all.end(), {"-m", "512"});
   if (!says({"--file-prefix", "--in-memory", "--proc-type"})) all.push_back("--file-prefix=" + unique);
   if (!says({"--telemetry", "--no-telemetry"})) all.emplace_back("--no-telemetry");
+  // net_vhost tells every message of its protocol unless told otherwise.
+  const bool has_vhost = std::any_of(given.begin(), given.end(), [](const std::string& word) {
+    return word.find("net_vhost") != std::string::npos;
+  });
+  if (has_vhost && !says({"--log-level"})) all.emplace_back("--log-level=lib.vhost.*:warning");
   all.insert(all.end(), given.begin(), given.end());
   return all;
 }

@@ -15,8 +15,8 @@ Expected<std::vector<std::string>> split_arguments(std::string_view text, const 
 
 // What the environment is started with: the program's name, what the user gave, and for what the user did not
 // say: memory (512 MiB without huge pages), a file prefix of this process (several processes of one host get
-// along), no telemetry thread, and the cores that this process may use (`cpus`, "0-1") for one thread.
-// `unique` makes the file prefix.
+// along), no telemetry thread, no running commentary of net_vhost, and the cores that this process may use
+// (`cpus`, "0-1") for one thread. `unique` makes the file prefix.
 std::vector<std::string> environment_arguments(const std::vector<std::string>& given,
                                                const std::string& unique, const std::string& cpus);
 
@@ -24,8 +24,9 @@ std::vector<std::string> environment_arguments(const std::vector<std::string>& g
 // rather than wait for one. `text`: the arguments as given.
 bool is_memif_client(std::string_view text, std::string_view name);
 
-// Paths that memif servers of these arguments will listen at: those outside the abstract namespace.
-std::vector<std::string> memif_server_sockets(const std::vector<std::string>& arguments);
+// Paths of the sockets that the devices of these arguments will listen at (net_memif, net_vhost,
+// net_virtio_user as a server), those outside the abstract namespace.
+std::vector<std::string> server_sockets(const std::vector<std::string>& arguments);
 
 // Whether `arguments` has the option, as "--name", "--name=value" or "-n".
 bool has_option(const std::vector<std::string>& arguments, std::string_view name);

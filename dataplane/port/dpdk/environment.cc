@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "dataplane/port/dpdk/broken_pipe.h"
 #include "dataplane/port/dpdk/eal_arguments.h"
 
 namespace rocetune::dpdk {
@@ -121,7 +122,8 @@ Expected<> start_environment(const std::vector<std::string>& given) {
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
 
-  remove_dead_sockets(memif_server_sockets(given));
+  remove_dead_sockets(server_sockets(given));
+  const NoBrokenPipeSignal no_signal;  // EAL's threads inherit it
   CapturedOutput output;
   const int status = rte_eal_init(static_cast<int>(words.size()), argv.data());
   const int error = rte_errno;

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "dataplane/port/dpdk/broken_pipe.h"
 #include "dataplane/port/dpdk/eal_arguments.h"
 #include "dataplane/port/dpdk/environment.h"
 #include "dataplane/port/dpdk/ethdev_queue.h"
@@ -24,8 +25,13 @@ constexpr unsigned kTransmitBuffers = 2048;  // lent at most, besides what lies 
 constexpr unsigned kPoolCache = 256;         // of each core
 constexpr std::uint16_t kEthernetHeader = 14;
 // Besides the frame, for what a driver wants in a buffer too: af_packet refuses buffers smaller than its
-// slots, and a slot holds up to 96 bytes of the kernel's in front of a frame (linux/if_packet.h).
-constexpr std::int64_t kDriverRoom = 128;
+// slots, and a slot holds up to 96 bytes of the kernel's in front of a frame (linux/if_packet.h); XDP keeps
+// XDP_PACKET_HEADROOM in front of it (linux/bpf.h).
+constexpr std::int64_t kDriverRoom = 256;
+// net_af_xdp lends the kernel the pool's objects as they are, and takes none larger than a page
+// (xdp_umem_reg, net/xdp/xdp_umem.c). A pool makes its objects an odd number of cache lines: 63 of them.
+constexpr std::int64_t kLargestXdpFrame = 63 * RTE_CACHE_LINE_SIZE - RTE_CACHE_LINE_SIZE -
+                                          std::int64_t{sizeof(rte_mbuf)} - RTE_PKTMBUF_HEADROOM - kDriverRoom;
 
 using PortHandle = std::unique_ptr<Port, void (*)(Port*)>;
 
@@ -67,6 +73,26 @@ bool link_is_up(std::uint16_t id) {
   return rte_eth_link_get_nowait(id, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
 }
 
+// While it lives, a driver does not complain about what is tried again anyway, or about an end that went
+// first.
+class QuietLog {
+ public:
+  explicit QuietLog(const char* type) : type_(rte_log_register(type)) {
+    if (type_ < 0) return;
+    level_ = rte_log_get_level(static_cast<std::uint32_t>(type_));
+    rte_log_set_level(static_cast<std::uint32_t>(type_), RTE_LOG_CRIT);
+  }
+  QuietLog(const QuietLog&) = delete;
+  QuietLog& operator=(const QuietLog&) = delete;
+  ~QuietLog() {
+    if (type_ >= 0) rte_log_set_level(static_cast<std::uint32_t>(type_), static_cast<std::uint32_t>(level_));
+  }
+
+ private:
+  int type_;
+  int level_ = 0;
+};
+
 // One device.
 class EthdevPort {
  public:
@@ -79,6 +105,8 @@ class EthdevPort {
     // memif's stop races with its own interrupt thread when the other end goes away at the same time. The
     // kernel closes what it has open.
     if (capabilities_.name.starts_with("net_memif")) return;
+    const NoBrokenPipeSignal no_signal;
+    const QuietLog quiet("pmd.net.virtio.driver");
     rte_eth_dev_stop(id_);
     rte_eth_dev_close(id_);
   }
@@ -159,25 +187,6 @@ Expected<> raise_mtu(std::uint16_t id, const std::string& name, const PortReques
   }
   return {};
 }
-
-// While it lives, a driver does not complain about what is tried again anyway.
-class QuietLog {
- public:
-  explicit QuietLog(const char* type) : type_(rte_log_register(type)) {
-    if (type_ < 0) return;
-    level_ = rte_log_get_level(static_cast<std::uint32_t>(type_));
-    rte_log_set_level(static_cast<std::uint32_t>(type_), RTE_LOG_CRIT);
-  }
-  QuietLog(const QuietLog&) = delete;
-  QuietLog& operator=(const QuietLog&) = delete;
-  ~QuietLog() {
-    if (type_ >= 0) rte_log_set_level(static_cast<std::uint32_t>(type_), static_cast<std::uint32_t>(level_));
-  }
-
- private:
-  int type_;
-  int level_ = 0;
-};
 
 // A client of memif does not start while nobody listens at its socket, and one that came while the server was
 // still starting was sent away and does not try again by itself: it is started anew until its link is up.
@@ -276,6 +285,9 @@ port::Capabilities capabilities_of(std::uint16_t id, const PortRequest& request,
                                   .driver = info.driver_name,
                                   .largest_frame = request.largest_frame,
                                   .transmit_buffers = kTransmitBuffers};
+  if (capabilities.driver == "net_af_xdp") {
+    capabilities.largest_frame = std::min(capabilities.largest_frame, Bytes(kLargestXdpFrame));
+  }
   rte_ether_addr mac{};
   if (rte_eth_macaddr_get(id, &mac) == 0) std::memcpy(capabilities.mac.octets.data(), mac.addr_bytes, 6);
   // What a virtual device says about its speed is a constant in its driver.
@@ -314,6 +326,7 @@ Expected<PortHandle> start_port(const PortRequest& request) {
   }
   const auto ids = choose_ports(request.port);
   if (!ids) return tl::unexpected(ids.error());
+  const NoBrokenPipeSignal no_signal;
   std::vector<std::unique_ptr<EthdevPort>> devices;
   for (const std::uint16_t id : *ids) {
     auto device = start_device(id, request);

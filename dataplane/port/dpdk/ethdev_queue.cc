@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "dataplane/port/dpdk/broken_pipe.h"
+
 namespace rocetune::dpdk {
 namespace {
 
@@ -100,6 +102,7 @@ void EthdevQueue::send_waiting() {
 }
 
 bool EthdevQueue::has_link() const {
+  const NoBrokenPipeSignal no_signal;
   rte_eth_link link{};
   return rte_eth_link_get_nowait(port_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
 }

@@ -163,7 +163,7 @@ Expected<> Client::run(const std::function<void(const Row&)>& on_row, Result& re
 
 Expected<Result> run_client(const Party& party, const Plan& plan, const std::string& place,
                             const std::function<void(const Row&)>& on_row) {
-  if (auto checked = check(plan); !checked) return tl::unexpected(checked.error());
+  if (auto checked = check(plan, party.largest_mtu); !checked) return tl::unexpected(checked.error());
   auto channel = soft::Channel::connect(place, kConnectPatience);
   if (!channel) return tl::unexpected(channel.error());
   Client client(party, plan, std::move(*channel));

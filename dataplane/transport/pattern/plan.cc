@@ -40,15 +40,18 @@ class Complaints {
 
 }  // namespace
 
-Expected<> check(const Plan& plan) {
+Expected<> check(const Plan& plan, std::uint32_t largest_mtu) {
   Complaints complaints;
   complaints.range("window", plan.window, 4096);
   complaints.range("queue pairs", plan.queue_pairs, 4096);
   complaints.range("shards", plan.shards, 16);
   complaints.range("clients", plan.clients, 64);
-  constexpr std::array<std::uint32_t, 5> kMtus{256, 512, 1024, 2048, 4096};
+  constexpr std::array<std::uint32_t, 5> kMtus{256, 512, 1024, 2048, kLargestMtu};
   if (std::find(kMtus.begin(), kMtus.end(), plan.mtu) == kMtus.end()) {
     complaints.add("mtu", std::to_string(plan.mtu), "256, 512, 1024, 2048 or 4096");
+  } else if (plan.mtu > largest_mtu) {
+    complaints.add("mtu", std::to_string(plan.mtu),
+                   fmt::format("up to {}, which this port carries", largest_mtu));
   }
   if (plan.span <= Duration(0) || plan.span > kLongestSpan) {
     complaints.add("time", to_text(plan.span), "more than 0, at most 1h");

@@ -44,9 +44,11 @@ struct Plan {
   }
 };
 
+constexpr std::uint32_t kLargestMtu = 4096;
+
 // All that is out of range, as one bad_input error; also when the server's buffers would need more than 4
-// GiB.
-Expected<> check(const Plan& plan);
+// GiB. `largest_mtu`: the largest path MTU whose frames the port carries, bytes.
+Expected<> check(const Plan& plan, std::uint32_t largest_mtu = kLargestMtu);
 
 // Where the bytes of a message lie. One region holds, for every queue pair, a slot to send from for each
 // message that may be in flight, and twice as many to receive into.

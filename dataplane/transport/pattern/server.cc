@@ -28,6 +28,7 @@ class Server {
     Message hello;
   };
   Expected<> welcome(soft::Channel channel, Pattern pattern);
+  bool is_taken(const std::string& gid) const;
   Expected<> connect(std::uint32_t number);
   Expected<> serve_row(Crew& crew, Bytes size, Result& result);
   Expected<std::vector<Message>> from_all(MessageKind kind, Duration patience,
@@ -44,14 +45,22 @@ class Server {
 };
 
 // Why this plan cannot be served here, or nothing.
-std::string objection(const Plan& plan, Pattern pattern, std::uint32_t shards) {
-  if (auto checked = check(plan); !checked) return checked.error().text();
+std::string objection(const Plan& plan, Pattern pattern, const Party& party) {
+  if (auto checked = check(plan, party.largest_mtu); !checked) return checked.error().text();
   if (plan.pattern != pattern) {
     return fmt::format("the server runs {}, the client {}", enum_name(pattern), enum_name(plan.pattern));
   }
-  if (plan.shards != shards)
-    return fmt::format("the server has {} shards, the client {}", shards, plan.shards);
+  if (plan.shards != party.options.shards)
+    return fmt::format("the server has {} shards, the client {}", party.options.shards, plan.shards);
   return "";
+}
+
+// Several devices of DPDK come with a MAC that is the same in every process (net_pcap), and so with the same
+// address.
+bool Server::is_taken(const std::string& gid) const {
+  return gid == to_text(party_.options.address) ||
+         std::any_of(clients_.begin(), clients_.end(),
+                     [&](const Client& other) { return other.hello.gid == gid; });
 }
 
 Expected<> Server::welcome(soft::Channel channel, Pattern pattern) {
@@ -62,7 +71,9 @@ Expected<> Server::welcome(soft::Channel channel, Pattern pattern) {
   } else if (!hello->plan || hello->shards.size() != hello->plan->shards) {
     why = "no plan, or not as many offers as shards";
   } else {
-    why = objection(*hello->plan, pattern, party_.options.shards);
+    why = objection(*hello->plan, pattern, party_);
+    if (why.empty() && is_taken(hello->gid))
+      why = fmt::format("{} is the address of two sides; give each its own (--address)", hello->gid);
     if (why.empty() && !clients_.empty() && *hello->plan != plan_)
       why = "another client came with another plan";
   }

@@ -23,8 +23,9 @@ struct Party {
   CoreRunner run;
   StopQuestion stop = [] { return false; };
   Dscp dscp{26};
-  std::uint8_t ack_timeout = 14;           // 4.096 us · 2^n, 1..31
-  std::optional<wire::IpAddress> gateway;  // asked for the way to peers instead of them
+  std::uint32_t largest_mtu = kLargestMtu;  // path MTU whose frames the port carries, bytes
+  std::uint8_t ack_timeout = 14;            // 4.096 us · 2^n, 1..31
+  std::optional<wire::IpAddress> gateway;   // asked for the way to peers instead of them
 };
 
 // Connects to `place`, runs `plan`, tells each row as soon as it is known. Errors: bad_input (plan, place),

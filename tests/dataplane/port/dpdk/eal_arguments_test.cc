@@ -6,6 +6,7 @@
 namespace rocetune::dpdk {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Not;
 
@@ -47,6 +48,15 @@ TEST(EnvironmentArguments, HugePagesNeedNoAmount) {
               ElementsAre("rocetune", "--file-prefix=rocetune-1", "--no-telemetry", "-l", "3"));
 }
 
+TEST(EnvironmentArguments, VhostIsQuietUnlessAsked) {
+  EXPECT_THAT(environment_arguments({"-l0", "--vdev=net_vhost0,iface=/a"}, "rocetune-1", "0"),
+              ElementsAre("rocetune", "--file-prefix=rocetune-1", "--no-telemetry",
+                          "--log-level=lib.vhost.*:warning", "-l0", "--vdev=net_vhost0,iface=/a"));
+  EXPECT_THAT(
+      environment_arguments({"-l0", "--vdev=net_vhost0,iface=/a", "--log-level=8"}, "rocetune-1", "0"),
+      Not(Contains("--log-level=lib.vhost.*:warning")));
+}
+
 TEST(EnvironmentArguments, LeavesWhatWasSaid) {
   const std::vector<std::string> given{"--no-huge", "-m64", "-l1", "--file-prefix", "mine", "--telemetry"};
   std::vector<std::string> expected = given;
@@ -71,7 +81,17 @@ TEST(MemifServerSockets, AreThoseInTheFileSystem) {
       "--vdev=net_memif1,role=server,socket=b,socket-abstract=yes",
       "--vdev=net_memif2,socket=/tmp/c.sock,socket-abstract=no",
       "net_memif3,socket-abstract=no,socket=/tmp/d.sock,role=server"};
-  EXPECT_THAT(memif_server_sockets(arguments), ElementsAre("/tmp/a.sock", "/tmp/d.sock"));
+  EXPECT_THAT(server_sockets(arguments), ElementsAre("/tmp/a.sock", "/tmp/d.sock"));
+}
+
+TEST(ServerSockets, OfVhostAndVirtio) {
+  const std::vector<std::string> arguments{"--vdev=net_vhost0,iface=/tmp/a.sock,queues=1",
+                                           "--vdev=net_vhost1,iface=/tmp/b.sock,client=1",
+                                           "--vdev",
+                                           "net_virtio_user0,path=/tmp/c.sock,server=1",
+                                           "--vdev=net_virtio_user1,path=/dev/vhost-net",
+                                           "--vdev=net_vhost2"};
+  EXPECT_THAT(server_sockets(arguments), ElementsAre("/tmp/a.sock", "/tmp/c.sock"));
 }
 
 }  // namespace

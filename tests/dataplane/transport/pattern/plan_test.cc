@@ -25,6 +25,17 @@ TEST(Plan, SaysAllThatIsOutOfRange) {
             "size: found 0B, allowed: 1B to 1GiB");
 }
 
+TEST(Plan, RefusesAPathMtuThatThePortDoesNotCarry) {
+  Plan large = plan();
+  large.mtu = 4096;
+  EXPECT_TRUE(check(large));
+  const auto checked = check(large, 2048);
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().text(), "mtu: found 4096, allowed: up to 2048, which this port carries");
+  large.mtu = 2048;
+  EXPECT_TRUE(check(large, 2048));
+}
+
 TEST(Plan, RefusesMoreMemoryThanFourGibibytes) {
   const Plan wrong{.sizes = {Bytes(1 << 20)}, .window = 4096, .queue_pairs = 1};
   EXPECT_FALSE(check(wrong));
