@@ -120,9 +120,10 @@ void check(RunResult& out, const Network::Totals& totals, const Scenario& scenar
   add("every byte where it belongs", totals.wrong_bytes == 0,
       fmt::format("{} wrong bytes", totals.wrong_bytes));
   if (!may_lose(scenario)) {
-    if (!has_dropped_in_storms(out))
+    if (!has_dropped_in_storms(out)) {
       add("every request ends well", totals.failures == 0,
           fmt::format("{} failed requests", totals.failures));
+    }
     add("every packet has a way", totals.unroutable == 0,
         fmt::format("{} packets without a route", totals.unroutable));
   }
