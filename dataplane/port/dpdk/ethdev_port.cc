@@ -106,7 +106,7 @@ class EthdevPort {
     // kernel closes what it has open.
     if (capabilities_.name.starts_with("net_memif")) return;
     const NoBrokenPipeSignal no_signal;
-    const QuietLog quiet("pmd.net.virtio.driver");
+    const QuietLog quiet_driver("pmd.net.virtio.driver"), quiet_start("pmd.net.virtio.init");
     rte_eth_dev_stop(id_);
     rte_eth_dev_close(id_);
   }
