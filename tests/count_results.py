@@ -14,7 +14,7 @@ def counts(output):
     failed = re.findall(r"^\[  FAILED  \] (\d+) tests?, listed below", output, re.MULTILINE)
     if passed:
         return int(passed[-1]), int(failed[-1]) if failed else 0
-    ours = re.findall(r"^(\d+) passed, (\d+) failed$", output, re.MULTILINE)
+    ours = re.findall(r"^(\d+) passed, (\d+) failed(?:, \d+ not run)?$", output, re.MULTILINE)
     if ours:
         return int(ours[-1][0]), int(ours[-1][1])
     ran = re.findall(r"^Ran (\d+) tests? in ", output, re.MULTILINE)

@@ -17,6 +17,8 @@ class Judged(unittest.TestCase):
 
     def test_our_closing_line(self):
         self.assertEqual(judged(entry("5 passed, 0 failed\n"))[:2], (5, 0))
+        self.assertEqual(judged(entry("7 passed, 0 failed, 2 not run\n"))[:2], (7, 0))
+        self.assertEqual(judged(entry("7 passed, 1 failed, 2 not run\n", "FAIL", 1))[:2], (7, 1))
 
     def test_unittest(self):
         self.assertEqual(judged(entry("Ran 9 tests in 0.1s\n\nOK\n"))[:2], (9, 0))

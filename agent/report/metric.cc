@@ -62,7 +62,7 @@ void add_job(std::vector<Metric>& out, const fabric::JobResult& job, std::size_t
 
 }  // namespace
 
-Metric metric_of(std::string path, std::string title) {
+Metric metric_of(const std::string& path, std::string title) {
   Metric out{.path = path, .title = std::move(title), .unit = html::kCount};
   for (std::string_view left = path; !left.empty();) {
     const std::size_t dot = left.rfind('.');

@@ -23,7 +23,7 @@ struct Metric {
 };
 
 // By the names in its path; nobody says that a result has it.
-Metric metric_of(std::string path, std::string title);
+Metric metric_of(const std::string& path, std::string title);
 
 // What a person asks for; its unit follows from the names in the path. Error (bad_input): no result has it;
 // `flag` names it.
