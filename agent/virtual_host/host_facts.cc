@@ -26,10 +26,7 @@ Observed<T> on_ethernet(const HostParameters& p, T value) {
   return value;
 }
 
-std::string address_text(NodeId id) {
-  const std::uint32_t v4 = 0x0A000000U + id;
-  return fmt::format("{}.{}.{}.{}", v4 >> 24, v4 >> 16 & 255, v4 >> 8 & 255, v4 & 255);
-}
+std::uint32_t address_of(NodeId id) { return fabric::HostNode::address_of(id).v4_value(); }
 
 // Entries that lead away from priority 0, and where data and CNPs go in any case.
 std::vector<host::AppEntry> app_entries(const fabric::DscpMap& map, const HostParameters& p) {
@@ -81,10 +78,8 @@ host::Dcb dcb_of(const FabricRun& run, NodeId id, const HostParameters& p) {
   const fabric::PortPlace peer = far_ends.of({id, 0});
   const fabric::SwitchParameters& there =
       run.network().switch_at(far_ends.switch_index(peer.node)).parameters();
-  const auto own_map = there.priority_of_port.find(peer.port);
   out.peer_pfc = host::Pfc{.enabled = there.ingress.lossless, .capable = kLosslessCapable};
-  out.peer_app =
-      app_entries(own_map == there.priority_of_port.end() ? there.priority_of : own_map->second, p);
+  out.peer_app = app_entries(there.map_at(peer.port), p);
   out.peer_ets = ets_of(there);
   return out;
 }
@@ -106,7 +101,7 @@ host::RdmaPort rdma_of(const fabric::HostNode& node, NodeId id, const HostParame
   out.active_mtu = Bytes(engine::bytes_of(p.mtu));
   out.max_mtu = Bytes(engine::bytes_of(engine::PathMtu::b4096));
   out.rate = node.link_rate(0);
-  const std::uint32_t v4 = 0x0A000000U + id;
+  const std::uint32_t v4 = address_of(id);
   if (!is_infiniband(p)) {
     out.gids.push_back(
         {.index = 0,
@@ -169,10 +164,10 @@ host::Port port_of(const FabricRun& run, NodeId id) {
   out.nic = kNic;
   out.driver = "rocetune fabric";
   // Locally administered; the last four bytes are the address.
-  const std::uint32_t v4 = 0x0A000000U + id;
+  const std::uint32_t v4 = address_of(id);
   out.mac =
       fmt::format("02:00:{:02x}:{:02x}:{:02x}:{:02x}", v4 >> 24, v4 >> 16 & 255, v4 >> 8 & 255, v4 & 255);
-  out.addresses = {address_text(id) + "/8"};
+  out.addresses = {to_text(fabric::HostNode::address_of(id)) + "/8"};
   out.mtu = netdev_mtu_for(p.mtu);
   out.max_mtu = kLargestMtu;
   out.link = link_of(node);

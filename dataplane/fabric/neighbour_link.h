@@ -2,8 +2,7 @@
 // its rate, what arrives comes in likewise; between them lies a switch that never holds anything up.
 #pragma once
 
-#include <deque>
-
+#include "dataplane/fabric/fifo.h"
 #include "dataplane/fabric/packet.h"
 
 namespace rocetune::fabric {
@@ -27,8 +26,8 @@ struct NeighbourMessage {
 
 class NeighbourLink {
  public:
-  void push(const NeighbourMessage& message) { waiting_.push_back(message); }
-  bool may_send() const { return !is_sending_ && !waiting_.empty(); }
+  void push(const NeighbourMessage& message) { waiting_.push(message); }
+  bool may_send() const { return !is_sending_ && !waiting_.is_empty(); }
   // The one that leaves now, until on_sent().
   const NeighbourMessage& begin() {
     is_sending_ = true;
@@ -38,7 +37,7 @@ class NeighbourLink {
   NeighbourMessage on_sent() {
     is_sending_ = false;
     const NeighbourMessage out = waiting_.front();
-    waiting_.pop_front();
+    waiting_.pop();
     return out;
   }
 
@@ -46,20 +45,20 @@ class NeighbourLink {
   // Returns when it is here.
   Instant on_arrival(Instant now, Duration span, const LinkMessage& message) {
     in_free_at_ = std::max(now, in_free_at_ + span);
-    arriving_.push_back(message);
+    arriving_.push(message);
     return in_free_at_;
   }
   LinkMessage take_arrived() {
     const LinkMessage out = arriving_.front();
-    arriving_.pop_front();
+    arriving_.pop();
     return out;
   }
 
  private:
-  std::deque<NeighbourMessage> waiting_;
+  Fifo<NeighbourMessage> waiting_;
   bool is_sending_ = false;
   Instant in_free_at_;
-  std::deque<LinkMessage> arriving_;
+  Fifo<LinkMessage> arriving_;
 };
 
 }  // namespace rocetune::fabric

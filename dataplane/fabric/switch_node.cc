@@ -48,8 +48,7 @@ void SwitchNode::on_port(std::uint16_t port, BitRate rate) {
   // Nobody behind it sends pauses, so that by PFC it may always send.
   Port& added = ports_.emplace_back(port, rate, *parameters_,
                                     is_counted ? parameters_->ingress.flow_control : FlowControl::pfc);
-  const auto own = parameters_->priority_of_port.find(port);
-  added.map = own == parameters_->priority_of_port.end() ? &parameters_->priority_of : &own->second;
+  added.map = &parameters_->map_at(port);
   ingress_.add_port(rate, delay_of(port), is_counted);
 }
 
@@ -66,10 +65,7 @@ void SwitchNode::on_change(const Change& change) {
   if (change.routes != nullptr) routes_ = change.routes;
   if (change.parameters == nullptr) return;
   parameters_ = change.parameters;
-  for (std::uint16_t port = 0; port < ports_.size(); ++port) {
-    const auto own = parameters_->priority_of_port.find(port);
-    ports_[port].map = own == parameters_->priority_of_port.end() ? &parameters_->priority_of : &own->second;
-  }
+  for (Port& port : ports_) port.map = &parameters_->map_at(port.number);
 }
 
 void SwitchNode::on_link(Instant now, std::uint16_t which) {

@@ -43,6 +43,11 @@ struct SwitchParameters {
   FlowHash hash = FlowHash::own;  // hpcc: only with Spreading::flow
   std::optional<WatchdogParameters> watchdog;
 
+  // By which a frame that comes in at `port` is classified.
+  const DscpMap& map_at(std::uint16_t port) const {
+    const auto own = priority_of_port.find(port);
+    return own == priority_of_port.end() ? priority_of : own->second;
+  }
   // As a port of `rate` marks: kmin and kmax grow with it as ingress.scaled_from says.
   dcqcn::CongestionPointParameters congestion_point_at(BitRate rate) const;
 };
