@@ -15,8 +15,11 @@ using JudgePort = Outcome (*)(const PortFacts&);
 using JudgeTraffic = Outcome (*)(const PortFacts&, const counters::PortDelta&);
 using JudgeHost = Outcome (*)(const HostFacts&);
 using JudgeCapture = Outcome (*)(const CaptureFacts&);
+// Called once, when texts were handed over. The subject of a finding is a host, device, file or flow of
+// theirs.
+using JudgeDossier = Outcome (*)(const DossierFacts&);
 
-enum class Scope { host, port, traffic, capture };
+enum class Scope { host, port, traffic, capture, dossier };
 
 // Where a rule about ports has nothing to say; the engine then answers "not checked" for it.
 struct Gates {
@@ -36,7 +39,7 @@ struct Rule {
   std::string_view fix;
   std::string_view source;
   Gates gates;
-  std::variant<JudgeHost, JudgePort, JudgeTraffic, JudgeCapture> judge;
+  std::variant<JudgeHost, JudgePort, JudgeTraffic, JudgeCapture, JudgeDossier> judge;
 
   Scope scope() const { return static_cast<Scope>(judge.index()); }
 };

@@ -250,9 +250,10 @@ ExitCode run_doctor(const DoctorCommand& command) {
   if (subject->host) {
     if (auto known = check_ports(*subject->host, command.ports); !known) return complain(known.error());
   }
-  const diagnose::Report report = diagnose::diagnose({subject->host ? &*subject->host : nullptr,
-                                                      subject->interval ? &*subject->interval : nullptr,
-                                                      *intent, *policy, command.ports, subject->captures});
+  std::vector<diagnose::JudgedHost> hosts;
+  if (subject->host) hosts.push_back({&*subject->host, subject->interval ? &*subject->interval : nullptr});
+  const diagnose::Report report =
+      diagnose::diagnose({hosts, *intent, *policy, command.ports, subject->captures});
   if (command.common.json) {
     const std::string& origin = command.from.empty() && subject->host ? subject->host->name : command.from;
     print(to_json_text(report, subject->inputs, facts_of(*subject, origin)));
