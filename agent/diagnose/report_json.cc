@@ -52,6 +52,7 @@ void write(JsonWriter& out, const Input& input) {
   out.begin_object().member("file", input.file).member("format", input.format);
   text_or_null("host", input.host);
   text_or_null("phase", input.phase);
+  if (input.first_line > 0) out.member("first_line", input.first_line).member("last_line", input.last_line);
   out.end_object();
 }
 
