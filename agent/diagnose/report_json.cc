@@ -128,6 +128,8 @@ std::string to_json_text(const Report& report, const std::vector<Input>& inputs,
   to_json(out, report.classes);
   out.key("captures");
   to_json(out, report.captures);
+  out.key("texts");
+  to_json(out, report.texts);
   out.key("findings").begin_array();
   for (const Finding& finding : report.findings) write(out, finding);
   out.end_array();

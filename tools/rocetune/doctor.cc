@@ -102,9 +102,8 @@ Expected<HandedOver> read_subject(const DoctorCommand& command, const ConfigFile
              command.fabric.is_given() ? diagnose::Input{command.fabric.scenario, "virtual-host", {}, {}}
                                        : diagnose::Input{"", "live-host", {}, {}});
   }
-  std::vector<std::string> more = command.captures;
-  if (!command.recording.empty()) more.push_back(command.recording);
-  return read_handed_over(std::move(subject), command.from, more, options, *schema);
+  return read_handed_over(std::move(subject), command.from, {command.captures, command.recording}, options,
+                          *schema);
 }
 
 diagnose::FactTable facts_of(const HandedOver& subject) {

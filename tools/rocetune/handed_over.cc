@@ -24,8 +24,9 @@ constexpr std::size_t kMostFiles = 100000;
 constexpr double kNotesShare = 0.5;
 
 struct FoundFile {
-  std::string path;  // to open it
-  std::string name;  // relative
+  std::string path;       // to open it
+  std::string name;       // relative
+  bool is_alone = false;  // no folder was given
 };
 
 // Every regular file below `path`, by name. A link to a folder is not followed.
@@ -57,7 +58,7 @@ Expected<std::vector<FoundFile>> files_below(const std::string& path) {
   if (::stat(path.c_str(), &status) != 0) return fail_os(errno, "--from: {}", path);
   std::vector<FoundFile> out;
   if (!S_ISDIR(status.st_mode)) {
-    out.push_back({path, std::string(file_name_of(path))});
+    out.push_back({path, std::string(file_name_of(path)), true});
     return out;
   }
   if (auto listed = list_files(path, "", 0, out); !listed)
@@ -89,7 +90,7 @@ class Reader {
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (first_word(text).starts_with('{')) {
       const std::string_view head = text.substr(0, 4096);
-      if (head.find("\"rocetune_counters\"") != std::string_view::npos) return add_recording(file);
+      if (head.find("\"rocetune_counters\"") != std::string_view::npos) return read_recording(file);
       if (head.find("\"schema_version\"") != std::string_view::npos) {
         if (head.find("\"boot_id\"") != std::string_view::npos) return add_saved_host(file, text);
         if (head.find("\"capture\"") != std::string_view::npos) {
@@ -97,7 +98,37 @@ class Reader {
         }
       }
     }
-    add_text(file, text);
+    return add_text(file, text);
+  }
+
+  // A capture, or what `tap --json` printed of one or of a port; nothing else.
+  Expected<> read_capture(const FoundFile& file) {
+    const auto mapped = tap::MappedFile::open(file.path);
+    if (!mapped) return tl::unexpected(mapped.error());
+    const wire::ConstBytes bytes = mapped->bytes();
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (first_word(text).starts_with('{')) {
+      return add_capture(file, tap::facts_from_report(text, file.path), "rocetune-tap");
+    }
+    return add_capture(file, tap::analyse_capture(bytes, file.path, options_));
+  }
+
+  // From the first to the last reading of `watch --record`.
+  Expected<> read_recording(const FoundFile& file) {
+    Recording recording;
+    std::optional<counters::Reading> first, last;
+    const auto outcome = counters::read_record(file.path, schema_, [&](const counters::Reading& reading) {
+      (first ? last : first) = reading;
+      return true;
+    });
+    if (!outcome) return tl::unexpected(outcome.error());
+    if (!last) {
+      return fail(ErrorKind::bad_input, "{}: found fewer than two readings, allowed: two or more", file.path);
+    }
+    recording.host = outcome->header.host;
+    recording.interval = counters::interval_between(schema_, *first, *last);
+    out_.inputs.push_back({file.name, "rocetune-counters", recording.host, std::nullopt});
+    recordings_.push_back(std::move(recording));
     return {};
   }
 
@@ -133,24 +164,15 @@ class Reader {
     return {};
   }
 
-  // From the first to the last reading.
-  Expected<> add_recording(const FoundFile& file) {
-    Recording recording;
-    std::optional<counters::Reading> first, last;
-    const auto outcome = counters::read_record(file.path, schema_, [&](const counters::Reading& reading) {
-      (first ? last : first) = reading;
-      return true;
-    });
-    if (!outcome) return tl::unexpected(outcome.error());
-    recording.host = outcome->header.host;
-    if (last) recording.interval = counters::interval_between(schema_, *first, *last);
-    out_.inputs.push_back({file.name, "rocetune-counters", recording.host, std::nullopt});
-    recordings_.push_back(std::move(recording));
-    return {};
-  }
-
-  void add_text(const FoundFile& file, std::string_view text) {
+  Expected<> add_text(const FoundFile& file, std::string_view text) {
     evidence::TextReading reading = evidence::read_text(text, file.name, evidence::all_formats());
+    // One file of JSON that nothing else is: it was meant to be a host.
+    if (file.is_alone && reading.documents.empty() && first_word(text).starts_with('{')) {
+      auto host = host::host_from_json(text, file.path);
+      if (!host) return tl::unexpected(host.error());
+      return fail(ErrorKind::bad_input,
+                  "{}: found JSON without a host, allowed: what rocetune inspect --json prints", file.path);
+    }
     int lines_read = 0;
     for (const evidence::Document& document : reading.documents) {
       out_.inputs.push_back({file.name, document.format, document.host,
@@ -164,6 +186,7 @@ class Reader {
     if (is_mostly_notes) out_.inputs.push_back({file.name, "notes", std::nullopt, std::nullopt});
     reports_.push_back(std::move(reading.report));
     std::move(reading.documents.begin(), reading.documents.end(), std::back_inserter(documents_));
+    return {};
   }
 
   void note_unreadable(const std::string& name, std::string why) {
@@ -212,19 +235,23 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 
 }  // namespace
 
-Expected<HandedOver> read_handed_over(HandedOver there, const std::string& from,
-                                      const std::vector<std::string>& more,
+Expected<HandedOver> read_handed_over(HandedOver there, const std::string& from, const Beside& beside,
                                       const tap::ObserverOptions& options, const counters::Schema& schema) {
-  std::vector<FoundFile> files;
-  if (!from.empty()) {
-    auto found = files_below(from);
-    if (!found) return tl::unexpected(found.error());
-    files = std::move(*found);
-  }
-  for (const std::string& path : more) files.push_back({path, std::string(file_name_of(path))});
   Reader reader(options, schema, std::move(there));
-  for (const FoundFile& file : files) {
-    if (auto read = reader.read(file); !read) return tl::unexpected(read.error());
+  if (!from.empty()) {
+    const auto files = files_below(from);
+    if (!files) return tl::unexpected(files.error());
+    for (const FoundFile& file : *files) {
+      if (auto read = reader.read(file); !read) return tl::unexpected(read.error());
+    }
+  }
+  const auto found = [](const std::string& path) { return FoundFile{path, std::string(file_name_of(path))}; };
+  for (const std::string& path : beside.captures) {
+    if (auto read = reader.read_capture(found(path)); !read) return tl::unexpected(read.error());
+  }
+  if (!beside.recording.empty()) {
+    if (auto read = reader.read_recording(found(beside.recording)); !read)
+      return tl::unexpected(read.error());
   }
   return reader.take();
 }

@@ -25,12 +25,17 @@ struct HandedOver {
   std::vector<diagnose::Input> inputs;
 };
 
+// Files that must be what they are given as.
+struct Beside {
+  std::vector<std::string> captures;  // captures, or reports of `tap --json`
+  std::string recording;              // of `watch --record`; empty: none
+};
+
 // Adds every file below `from`, or the file (empty: nothing), and the files of `more`, to what is there
 // already: a host that was looked at. A file that nothing can read is an input of format "notes". A recording
 // belongs to the host that it names, or to the only one. Errors: no such path, an empty folder, a capture or
 // a file of rocetune's own that is damaged.
-Expected<HandedOver> read_handed_over(HandedOver there, const std::string& from,
-                                      const std::vector<std::string>& more,
+Expected<HandedOver> read_handed_over(HandedOver there, const std::string& from, const Beside& beside,
                                       const tap::ObserverOptions& options, const counters::Schema& schema);
 
 // For `--explain-inputs`: what was recognised where, and the lines that nothing was read from.
