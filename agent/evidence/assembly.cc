@@ -80,7 +80,8 @@ class Assembly {
     take_known(host_, rest);
     host_.ports = std::move(mine);
     for (host::Port& port : ports) {
-      (names_something(port) ? named_ : nameless_).push_back({std::move(port), document.file});
+      (names_something(port) ? named_ : nameless_)
+          .push_back({std::move(port), document.series.empty() ? document.file : document.series});
     }
   }
 
@@ -102,7 +103,7 @@ class Assembly {
  private:
   struct Part {
     host::Port port;
-    std::string file;
+    std::string series;
   };
 
   void place(Part& part) {
@@ -127,7 +128,7 @@ class Assembly {
       merge(host_.ports.front(), part.port);
       return;
     }
-    part.port.name = "port of " + part.file;
+    part.port.name = "port of " + part.series;
     place(part);
   }
 
