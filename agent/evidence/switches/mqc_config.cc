@@ -4,73 +4,11 @@
 
 #include "agent/evidence/switches/columns.h"
 #include "agent/evidence/switches/mqc_model.h"
+#include "agent/evidence/switches/mqc_words.h"
 #include "agent/evidence/switches/switch_evidence.h"
 
 namespace rocetune::evidence {
 namespace {
-
-using MqcWords = std::vector<std::string_view>;
-
-// "switch(config-if)# mtu 9216": what stands behind the prompt.
-std::string_view without_config_prompt(std::string_view text) {
-  const auto open = text.find("(config");
-  if (open == text.npos || open > 64) return text;
-  const auto close = text.find(")#", open);
-  if (close == text.npos || text.substr(0, open).find(' ') != text.npos) return text;
-  return trimmed(text.substr(close + 2));
-}
-
-constexpr std::string_view kMqcBegins[] = {"class-map ",
-                                           "policy-map ",
-                                           "priority-flow-control ",
-                                           "qos map ",
-                                           "qos trust ",
-                                           "qos profile ",
-                                           "system qos",
-                                           "interface Eth",
-                                           "interface eth",
-                                           "interface Et",
-                                           "service-policy type",
-                                           "random-detect ",
-                                           "interface port-channel",
-                                           "interface Port-Channel"};
-
-bool begins_mqc(std::string_view text) {
-  return std::ranges::any_of(kMqcBegins, [&](std::string_view begin) { return text.starts_with(begin); });
-}
-
-// First words of lines inside blocks that say nothing of classes, so that a whole `running-config` is read.
-constexpr std::string_view kMqcOther[] = {"description",
-                                          "ip",
-                                          "ipv6",
-                                          "switchport",
-                                          "channel-group",
-                                          "speed",
-                                          "shutdown",
-                                          "load-interval",
-                                          "lldp",
-                                          "dcbx",
-                                          "vrf",
-                                          "fec",
-                                          "error-correction",
-                                          "phy",
-                                          "flowcontrol",
-                                          "logging",
-                                          "spanning-tree",
-                                          "storm-control",
-                                          "no",
-                                          "exit",
-                                          "end",
-                                          "!",
-                                          "duplex",
-                                          "lacp",
-                                          "congestion-control",
-                                          "queue-limit",
-                                          "shape",
-                                          "beacon",
-                                          "encapsulation",
-                                          "negotiate",
-                                          "cdp"};
 
 enum class MqcPlace { none, class_map, policy, policy_class, block, queue, system };
 
@@ -87,7 +25,7 @@ class MqcConfigReader : public DocumentReader {
     line_ = line.number;
     if (take_head(words) || take_statement(words)) return Verdict::mine;
     if (words[0].starts_with('!')) return Verdict::mine;
-    if (std::ranges::find(kMqcOther, words[0]) != std::end(kMqcOther)) return Verdict::mine;
+    if (is_other_mqc(words[0])) return Verdict::mine;
     return Verdict::not_mine;
   }
 
@@ -343,43 +281,17 @@ class MqcConfigReader : public DocumentReader {
       }
       note_block("pfc");
     } else {
-      take_watchdog(words, no);
+      take_watchdog(words);
     }
     return true;
   }
 
-  // NX-OS: "watch-dog-interval on", "watch-dog interval 100"; EOS: "pause watchdog default timeout 0.2", "...
-  // action drop".
-  void take_watchdog(const MqcWords& words, bool no) {
-    const auto is = [&](std::string_view word) { return std::ranges::find(words, word) != words.end(); };
-    const auto behind = [&](std::string_view word) {
-      const auto at = std::ranges::find(words, word);
-      return at != words.end() && at + 1 != words.end() ? *(at + 1) : std::string_view();
-    };
+  void take_watchdog(const MqcWords& words) {
     for (MqcBlock* block : blocks()) {
-      SwitchWatchdog watchdog = block->settings.watchdog.value_or(SwitchWatchdog());
-      if (is("watch-dog-interval")) {
-        config_.is_nxos = true;
-        const std::string_view value = behind("watch-dog-interval");
-        watchdog.on = !no && value != "off";
-        if (const auto ms = count_in(value); ms && *ms <= 60'000)
-          watchdog.detection = milliseconds(static_cast<std::int64_t>(*ms));
-      } else if (is("watch-dog") && is("interval")) {
-        config_.is_nxos = true;
-        if (const auto ms = count_in(behind("interval")); ms && *ms <= 60'000)
-          watchdog.detection = milliseconds(static_cast<std::int64_t>(*ms));
-      } else if (is("watchdog")) {
-        config_.is_eos = true;
-        const std::string_view timeout = !behind("timeout").empty() ? behind("timeout") : behind("timer");
-        if (const auto time =
-                parse_duration(std::string(timeout) + (behind(timeout) == "milliseconds" ? "ms" : "s")))
-          watchdog.detection = *time;
-        if (!behind("action").empty()) watchdog.action = behind("action");
-      } else {
-        continue;
-      }
-      block->settings.watchdog = watchdog;
-      block->lines["watchdog"] = line_;
+      const auto system = take_watchdog_words(words, block->settings.watchdog);
+      config_.is_nxos |= system == SwitchSystem::nxos;
+      config_.is_eos |= system == SwitchSystem::eos;
+      if (system != SwitchSystem::unknown) block->lines["watchdog"] = line_;
     }
   }
 
@@ -399,50 +311,17 @@ class MqcConfigReader : public DocumentReader {
         !(words[0] == "no" && words.size() == 2 && words[1] == "priority"))
       return false;
     if (MqcClass* c = open_class()) {
-      take_queue_words(words, c->queue);
+      take_queue(words, c->queue);
       return true;
     }
     if (place_ != MqcPlace::queue) return false;
-    for (MqcBlock* block : blocks()) take_queue_words(words, block->settings.queues[open_queue_]);
+    for (MqcBlock* block : blocks()) take_queue(words, block->settings.queues[open_queue_]);
     return true;
   }
 
-  void take_queue_words(const MqcWords& words, SwitchQueue& queue) {
-    if (words[0] == "bandwidth") {
-      const auto percent = std::ranges::find(words, std::string_view("percent"));
-      const auto share =
-          percent == words.end() || percent + 1 == words.end() ? std::nullopt : count_in(*(percent + 1));
-      if (share && *share <= 100 && !queue.strict.value_or(false)) {
-        queue.share_percent = static_cast<int>(*share);
-        queue.strict = false;
-      }
-    } else if (words[0] == "priority") {
-      queue.strict = true;
-      queue.share_percent.reset();
-    } else if (words[0] == "no") {
-      queue.strict = false;
-    } else {
-      take_random_detect(words, queue);
-    }
-  }
-
-  // "random-detect ecn minimum-threshold 150 kbytes maximum-threshold 1500 kbytes max-mark-probability 20"
-  void take_random_detect(const MqcWords& words, SwitchQueue& queue) {
-    for (std::size_t i = 1; i < words.size(); ++i) {
-      if (words[i] == "ecn") queue.marks = true;
-      if (i + 1 >= words.size()) continue;
-      const bool from = words[i] == "minimum-threshold", all = words[i] == "maximum-threshold";
-      if (from || all) {
-        const std::string_view unit = i + 2 < words.size() ? words[i + 2] : std::string_view();
-        (from ? queue.mark_from : queue.mark_all) =
-            size_in(std::string(words[i + 1]) + " " + std::string(unit), false);
-      }
-      if (words[i] == "max-mark-probability" || words[i] == "drop-probability") {
-        if (const auto percent = count_in(words[i + 1]); percent && *percent <= 100)
-          queue.mark_percent = static_cast<int>(*percent);
-      }
-    }
-    note("ecn");
+  void take_queue(const MqcWords& words, SwitchQueue& queue) {
+    take_queue_words(words, queue);
+    if (words[0] == "random-detect") note("ecn");
   }
 
   MqcConfig config_;
