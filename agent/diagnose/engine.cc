@@ -128,6 +128,23 @@ std::string summary_of(const Capture& capture) {
                      capture.facts.data_flows);
 }
 
+// "nccl.log: nccl-log, env; 3 of 40 lines not understood".
+std::string summary_of(const evidence::FileReport& file, const evidence::Dossier& dossier) {
+  std::vector<std::string> formats;
+  for (const evidence::Document& document : dossier.documents()) {
+    if (document.file != file.name) continue;
+    if (std::find(formats.begin(), formats.end(), document.format) == formats.end()) {
+      formats.push_back(document.format);
+    }
+  }
+  std::string out = file.name + ": ";
+  for (const std::string& format : formats) out += (&format == &formats.front() ? "" : ", ") + format;
+  if (formats.empty()) out += "nothing recognised";
+  if (file.unread > 0) out += fmt::format("; {} of {} lines not understood", file.unread, file.lines);
+  for (const std::string& remark : file.remarks) out += "; " + remark;
+  return out;
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> rdma_packets(const counters::PortDelta& delta) {
@@ -202,6 +219,11 @@ Report diagnose(const Facts& facts, std::span<const Rule* const> rules) {
   if (hosts.size() == 1) report.host = hosts.front().host.name;
   const std::optional<RoceClass> roce_class = common_class(hosts);
   for (const Capture& capture : facts.captures) report.captures.push_back(summary_of(capture));
+  if (facts.dossier != nullptr) {
+    for (const evidence::FileReport& file : facts.dossier->files()) {
+      report.texts.push_back(summary_of(file, *facts.dossier));
+    }
+  }
   for (const Rule* rule : rules) apply(*rule, facts, hosts, roce_class, report);
   std::stable_sort(report.findings.begin(), report.findings.end(),
                    [](const Finding& a, const Finding& b) { return a.severity > b.severity; });

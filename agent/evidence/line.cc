@@ -90,7 +90,13 @@ void take_prompt(Line& line) {
     line.is_command = true;
     return;
   }
-  const bool bracketed = text.starts_with('[') || text.starts_with('(');
+  // "(base) user@host": the Python environment in front.
+  if (text.starts_with('(')) {
+    const auto close = text.find(") ");
+    if (close == std::string_view::npos || close > 40) return;
+    text.remove_prefix(close + 2);
+  }
+  const bool bracketed = text.starts_with('[');
   std::size_t at = bracketed ? 1 : 0;
   std::size_t word_end = at;
   while (word_end < text.size() && is_word(text[word_end])) ++word_end;

@@ -221,7 +221,7 @@ class TextReader {
     options.max_depth = 64;
     boost::json::stream_parser parser({}, options);
     boost::system::error_code error;
-    const std::size_t length = parser.write_some(rest.data(), rest.size(), error);
+    std::size_t length = parser.write_some(rest.data(), rest.size(), error);
     if (error || !parser.done()) {
       json_in_vain_ += error ? length + 64 : rest.size();
       if (!error && rest.size() > 2 && rest.find('\n') != std::string_view::npos && looks_like_object(rest)) {
@@ -230,6 +230,8 @@ class TextReader {
       return false;
     }
     const boost::json::value json = parser.release();
+    while (rest[length - 1] != '}' && rest[length - 1] != ']')
+      --length;  // blanks behind it belong to what follows
     const int lines =
         static_cast<int>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(at_),
                                     text_.begin() + static_cast<std::ptrdiff_t>(begin + length), '\n'));
