@@ -63,6 +63,7 @@ ExitCode run(int argc, const char* const* argv) {
   add_persist(dispatch);
   add_deadman(dispatch);
   add_sim(dispatch);
+  add_snapshot(dispatch);
   add_tap(dispatch);
   add_bench(dispatch);
 

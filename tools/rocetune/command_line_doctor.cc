@@ -130,6 +130,7 @@ void add_doctor(const Dispatch& dispatch) {
   doctor->add_flag("--passed", command->list_passed, "list what passed, with its evidence");
   declare_class(*doctor, *texts, *command);
   doctor->add_flag("--json", command->common.json, "one JSON object");
+  add_text(*doctor, "--html", command->html, "FILE", "also write a page to attach to a ticket");
   CLI::Option* root =
       add_text(*doctor, "--root", command->common.root, "DIR", "read this tree instead of the host's /")
           ->excludes(from);

@@ -10,12 +10,14 @@
 #include "agent/counters/live_readers.h"
 #include "agent/diagnose/engine.h"
 #include "agent/diagnose/report_json.h"
+#include "agent/diagnose/report_page.h"
 #include "agent/diagnose/report_text.h"
 #include "agent/diagnose/rule_text.h"
 #include "agent/host/host_reader.h"
 #include "agent/virtual_host/counter_readers.h"
 #include "agent/virtual_host/host_facts.h"
 #include "dataplane/base/clock.h"
+#include "dataplane/base/durable.h"
 #include "dataplane/tap/report.h"
 #include "tools/rocetune/affinity.h"
 #include "tools/rocetune/confirmed_state.h"
@@ -195,8 +197,14 @@ ExitCode run_doctor(const DoctorCommand& command) {
   const bool has_texts = !subject->dossier.files().empty();
   const diagnose::Report report = diagnose::diagnose(
       {hosts, *intent, *policy, command.ports, subject->captures, has_texts ? &subject->dossier : nullptr});
+  const diagnose::FactTable facts = facts_of(*subject);
+  if (!command.html.empty()) {
+    const std::string page = diagnose::report_page(
+        {report, subject->inputs, facts, utc_text(SystemClock().unix_ns()).substr(0, 19) + "Z"});
+    if (auto written = write_atomically(command.html, page); !written) return complain(written.error());
+  }
   if (command.common.json) {
-    print(to_json_text(report, subject->inputs, facts_of(*subject)));
+    print(to_json_text(report, subject->inputs, facts));
   } else {
     if (command.explain_inputs) print(explain_inputs(*subject, command.from) + "\n");
     print(to_text(report, look_of(command)));

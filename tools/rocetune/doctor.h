@@ -29,6 +29,7 @@ struct DoctorCommand {
   std::optional<Duration> watch_for = seconds(2);
   std::optional<diagnose::Severity> fail_on = diagnose::Severity::warning;  // nothing: never
   std::string explain;                                                      // empty: diagnose
+  std::string html;                                                         // a page to write; empty: none
   bool list_passed = false;
   bool explain_inputs = false;  // what was recognised in texts, and what was not
   ColourChoice colour = ColourChoice::automatic;

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "agent/counters/record.h"
+#include "agent/counters/snapshot.h"
 #include "agent/evidence/assembly.h"
 #include "agent/evidence/catalogue/catalogue.h"
 #include "dataplane/base/file.h"
@@ -89,6 +90,7 @@ class Reader {
       return add_capture(file, tap::analyse_capture(bytes, file.name, options_));
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (first_word(text).starts_with('{')) {
+      if (counters::is_snapshot(text)) return add_snapshot(file, text);
       const std::string_view head = text.substr(0, 4096);
       if (head.find("\"rocetune_counters\"") != std::string_view::npos) return read_recording(file);
       if (head.find("\"schema_version\"") != std::string_view::npos) {
@@ -161,6 +163,32 @@ class Reader {
                            host->name.empty() ? std::nullopt : std::optional(host->name), std::nullopt});
     out_.hosts.push_back(std::move(*host));
     out_.host_origins.push_back(file.name);
+    return {};
+  }
+
+  Expected<> add_snapshot(const FoundFile& file, std::string_view text) {
+    auto snapshot = counters::read_snapshot(text, file.name, schema_);
+    if (!snapshot) return tl::unexpected(snapshot.error());
+    const std::string& name = snapshot->host.name;
+    out_.inputs.push_back(
+        {file.name, "rocetune-snapshot", name.empty() ? std::nullopt : std::optional(name), {}});
+    out_.hosts.push_back(std::move(snapshot->host));
+    out_.host_origins.push_back(file.name);
+    out_.intervals.resize(out_.hosts.size());
+    const std::vector<counters::Reading>& readings = snapshot->readings;
+    if (readings.size() > 1) {
+      out_.intervals.back() = counters::interval_between(schema_, readings.front(), readings.back());
+    }
+    for (const counters::SavedText& saved : snapshot->texts) {
+      if (auto added = add_text({file.path, file.name + "/" + saved.name}, saved.content); !added)
+        return added;
+    }
+    if (!snapshot->remarks.empty()) {
+      evidence::FileReport report;
+      report.name = file.name;
+      report.remarks = std::move(snapshot->remarks);
+      reports_.push_back(std::move(report));
+    }
     return {};
   }
 
