@@ -48,6 +48,8 @@ struct Policy {
   std::uint64_t pcie_stall_percent = 0;          // last-second stall that counts as evidence
   Ratio notable_loss;                            // repeated or out-of-sequence share of packets: warning
   Ratio critical_loss;                           //                                            critical
+  double worst_post_fec_ber = 0;                 // more bit errors than that after FEC: a bad link
+  std::uint64_t notable_corrected_pcie_errors = 0;  // so many lines about them are worth a finding
   Ratio minimum_ets_share, maximum_ets_share;
   Bytes minimum_mtu, recommended_mtu;  // of the netdev
   Bytes roce_overhead;                 // what the kernel subtracts before it picks the RDMA MTU
