@@ -1,5 +1,5 @@
-// What logs of any program say about verbs in the same sense: failed completions, queue pairs that could not be
-// set up, memory that could not be registered, GIDs that were used.
+// What logs of any program say about verbs in the same sense: failed completions, queue pairs that could not
+// be set up, memory that could not be registered, GIDs that were used.
 #pragma once
 
 #include <array>

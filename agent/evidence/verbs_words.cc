@@ -38,19 +38,23 @@ struct Errno {
   std::string_view text;
 };
 constexpr Errno kErrnos[] = {
-    {110, "Connection timed out"},  {61, "No data available"},      {22, "Invalid argument"},
-    {19, "No such device"},         {101, "Network is unreachable"}, {113, "No route to host"},
-    {12, "Cannot allocate memory"}, {14, "Bad address"},             {1, "Operation not permitted"},
-    {95, "Operation not supported"}, {5, "Input/output error"},      {11, "Resource temporarily unavailable"},
-    {13, "Permission denied"},      {121, "Remote I/O error"},       {28, "No space left on device"},
+    {110, "Connection timed out"},   {61, "No data available"},
+    {22, "Invalid argument"},        {19, "No such device"},
+    {101, "Network is unreachable"}, {113, "No route to host"},
+    {12, "Cannot allocate memory"},  {14, "Bad address"},
+    {1, "Operation not permitted"},  {95, "Operation not supported"},
+    {5, "Input/output error"},       {11, "Resource temporarily unavailable"},
+    {13, "Permission denied"},       {121, "Remote I/O error"},
+    {28, "No space left on device"},
 };
 
 // mlx5_handle_error_cqe of rdma-core's providers/mlx5/cq.c.
 struct Syndrome {
   int value, status;
 };
-constexpr Syndrome kSyndromes[] = {{0x01, 1}, {0x02, 2},  {0x04, 4},  {0x05, 5},  {0x06, 6},  {0x10, 7}, {0x11, 8},
-                                   {0x12, 9}, {0x13, 10}, {0x14, 11}, {0x15, 12}, {0x16, 13}, {0x22, 16}};
+constexpr Syndrome kSyndromes[] = {{0x01, 1},  {0x02, 2},  {0x04, 4}, {0x05, 5},  {0x06, 6},
+                                   {0x10, 7},  {0x11, 8},  {0x12, 9}, {0x13, 10}, {0x14, 11},
+                                   {0x15, 12}, {0x16, 13}, {0x22, 16}};
 
 bool is_word_of_eight(std::string_view word) {
   return word.size() == 8 && std::all_of(word.begin(), word.end(), [](char c) {

@@ -19,8 +19,8 @@ inline constexpr int kRetryExceeded = 12;
 inline constexpr int kRnrRetryExceeded = 13;
 }  // namespace wc
 
-// The status that a line names by ibv_wc_status_str's text or the enumerator ("IBV_WC_RETRY_EXC_ERR"), whatever
-// the case of its letters; nothing if it names none.
+// The status that a line names by ibv_wc_status_str's text or the enumerator ("IBV_WC_RETRY_EXC_ERR"),
+// whatever the case of its letters; nothing if it names none.
 std::optional<int> wc_status_in(std::string_view text);
 // "transport retry counter exceeded" of 12; "unknown status" of what is none.
 std::string_view wc_status_text(int status);
@@ -37,7 +37,7 @@ class CqeDump {
   struct Error {
     int syndrome = 0;
     int vendor_syndrome = 0;
-    int opcode = 0;           // of the work request, as the entry repeats it
+    int opcode = 0;  // of the work request, as the entry repeats it
     std::uint32_t qpn = 0;
     int line = 0;
   };

@@ -33,7 +33,8 @@ std::optional<Number> whole(std::string_view text, int base = 10) {
   } else {
     result = std::from_chars(text.data(), text.data() + text.size(), value, base);
   }
-  if (text.empty() || result.ec != std::errc() || result.ptr != text.data() + text.size()) return std::nullopt;
+  if (text.empty() || result.ec != std::errc() || result.ptr != text.data() + text.size())
+    return std::nullopt;
   if constexpr (std::is_floating_point_v<Number>) {
     if (!std::isfinite(value)) return std::nullopt;
   }
@@ -44,7 +45,8 @@ std::string_view number_behind(std::string_view text, std::string_view mark) {
   const auto rest = behind(text, mark);
   if (!rest) return {};
   std::string_view out = *rest;
-  while (!out.empty() && (out.front() == ' ' || out.front() == '=' || out.front() == '(' || out.front() == ':')) {
+  while (!out.empty() &&
+         (out.front() == ' ' || out.front() == '=' || out.front() == '(' || out.front() == ':')) {
     out.remove_prefix(1);
   }
   return out;
@@ -119,7 +121,9 @@ std::string_view word_behind(std::string_view text, std::string_view mark) {
   return rest->substr(0, rest->find_first_of(" \t,;)]"));
 }
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
 
 bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
   return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return contains(text, part); });
@@ -137,7 +141,8 @@ std::optional<std::uint64_t> size_of(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || value > (std::uint64_t{1} << 40)) return std::nullopt;
-  const std::string unit = lower_case(std::string_view(end, static_cast<std::size_t>(text.data() + text.size() - end)));
+  const std::string unit =
+      lower_case(std::string_view(end, static_cast<std::size_t>(text.data() + text.size() - end)));
   if (unit.empty() || unit == "b") return value;
   if (unit == "k" || unit == "kb" || unit == "kib") return value << 10;
   if (unit == "m" || unit == "mb" || unit == "mib") return value << 20;

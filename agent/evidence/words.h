@@ -19,7 +19,9 @@ class Words {
   explicit Words(std::string_view text);
   std::size_t size() const { return size_; }
   // Empty behind the end.
-  std::string_view operator[](std::size_t index) const { return index < size_ ? at_[index] : std::string_view(); }
+  std::string_view operator[](std::size_t index) const {
+    return index < size_ ? at_[index] : std::string_view();
+  }
   const std::string_view* begin() const { return at_.data(); }
   const std::string_view* end() const { return at_.data() + size_; }
 

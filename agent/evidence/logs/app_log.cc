@@ -8,14 +8,52 @@
 namespace rocetune::evidence {
 namespace {
 
-constexpr std::string_view kAnchors[] = {
-    "modify QP", "modify_qp", "modify qp",  "RTR",   "WC error", "wc->status",      "IBV_WC_",      "Work Request",
-    "RDMA",      "rdma",      "GID",        "gid",   "ibv_",     "libibverbs",      "-rdmav",       "mlx5:",
-    "NVSHMEM",   "nvshmem",   "ibgda",      "ibrc",  "HCA",      "register memory", "reg_mr",       "retry counter",
-    "IB device", "ibverbs",   "allback to TCP", "alling back to TCP", "protection error", "access error",
-    "request error", "operation error", "length error", "response error", "retry_exc_err", "register MR",
-    "register buffer", "Register memory", "memory registration", "flushed error", "Flushed Error", "remote transport",
-    "InfiniBand device", "*ERROR*:", "*NOTICE*:", "*WARNING*:"};
+constexpr std::string_view kAppAnchors[] = {"modify QP",
+                                            "modify_qp",
+                                            "modify qp",
+                                            "RTR",
+                                            "WC error",
+                                            "wc->status",
+                                            "IBV_WC_",
+                                            "Work Request",
+                                            "RDMA",
+                                            "rdma",
+                                            "GID",
+                                            "gid",
+                                            "ibv_",
+                                            "libibverbs",
+                                            "-rdmav",
+                                            "mlx5:",
+                                            "NVSHMEM",
+                                            "nvshmem",
+                                            "ibgda",
+                                            "ibrc",
+                                            "HCA",
+                                            "register memory",
+                                            "reg_mr",
+                                            "retry counter",
+                                            "IB device",
+                                            "ibverbs",
+                                            "allback to TCP",
+                                            "alling back to TCP",
+                                            "protection error",
+                                            "access error",
+                                            "request error",
+                                            "operation error",
+                                            "length error",
+                                            "response error",
+                                            "retry_exc_err",
+                                            "register MR",
+                                            "register buffer",
+                                            "Register memory",
+                                            "memory registration",
+                                            "flushed error",
+                                            "Flushed Error",
+                                            "remote transport",
+                                            "InfiniBand device",
+                                            "*ERROR*:",
+                                            "*NOTICE*:",
+                                            "*WARNING*:"};
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -51,16 +89,19 @@ Kind kind_of(std::string_view text) {
   if (contains_any(text, {"rror", "xceeded", "_ERR", "_err"}) && wc_status_in(text)) return Kind::completion;
   if (contains(text, "wc->status") || contains(text, "WC error")) return Kind::completion;
   if (says_failed(text)) {
-    if (contains_any(text, {"modify QP", "modify_qp", "modify qp", "to RTR", "RTR failed"})) return Kind::qp_setup;
+    if (contains_any(text, {"modify QP", "modify_qp", "modify qp", "to RTR", "RTR failed"}))
+      return Kind::qp_setup;
     if (contains_any(text, {"register memory", "reg_mr", "ibv_reg_", "register MR", "memory registration",
                             "register buffer", "Register memory"}))
       return Kind::registration;
   }
-  if (contains_any(text, {"no HCAs found", "No RDMA device", "no RDMA device", "No available RDMA", "No IB device",
-                          "no IB device", "No RDMA devices", "no InfiniBand device", "No ibverbs device",
-                          "allback to TCP", "alling back to TCP", "init failed for remote transport"}))
+  if (contains_any(text,
+                   {"no HCAs found", "No RDMA device", "no RDMA device", "No available RDMA", "No IB device",
+                    "no IB device", "No RDMA devices", "no InfiniBand device", "No ibverbs device",
+                    "allback to TCP", "alling back to TCP", "init failed for remote transport"}))
     return Kind::no_rdma;
-  if (contains(text, "GID: (GID_Index") || contains_any(text, {"GID index", "gid_index", "GID_Index", "sgid_index"}))
+  if (contains(text, "GID: (GID_Index") ||
+      contains_any(text, {"GID index", "gid_index", "GID_Index", "sgid_index"}))
     return Kind::gid;
   if (says_failed(text) && contains_any(text, {"ibv_", "RDMA", "rdma_", "ibgda", "ibrc"})) return Kind::other;
   return Kind::none;
@@ -68,8 +109,9 @@ Kind kind_of(std::string_view text) {
 
 // Lines of a log that has been begun, although they say nothing about verbs.
 bool is_log_line(std::string_view text) {
-  return is_glog(text) || contains_any(text, {"NVSHMEM INFO", "NVSHMEM WARN", "NVSHMEM ERROR", "*NOTICE*:",
-                                              "*ERROR*:", "*WARNING*:", "GB/s (RDMA)", "nvshmem/src/"});
+  return is_glog(text) ||
+         contains_any(text, {"NVSHMEM INFO", "NVSHMEM WARN", "NVSHMEM ERROR",
+                             "*NOTICE*:", "*ERROR*:", "*WARNING*:", "GB/s (RDMA)", "nvshmem/src/"});
 }
 
 std::optional<int> status_in(std::string_view text) {
@@ -78,20 +120,25 @@ std::optional<int> status_in(std::string_view text) {
     if (const auto at = text.find(" vs 0"); at != std::string_view::npos) {
       std::size_t begin = at;
       while (begin > 0 && is_digit(text[begin - 1])) --begin;
-      if (const auto number = leading_integer(text.substr(begin, at - begin))) return static_cast<int>(*number);
+      if (const auto number = leading_integer(text.substr(begin, at - begin)))
+        return static_cast<int>(*number);
     }
   }
   if (const auto named = wc_status_in(text)) return named;
-  const auto number = integer_behind(text, "status:") ? integer_behind(text, "status:") : integer_behind(text, "status");
-  return number && *number > 0 && *number < 256 ? std::optional<int>(static_cast<int>(*number)) : std::nullopt;
+  const auto number =
+      integer_behind(text, "status:") ? integer_behind(text, "status:") : integer_behind(text, "status");
+  return number && *number > 0 && *number < 256 ? std::optional<int>(static_cast<int>(*number))
+                                                : std::nullopt;
 }
 
-std::optional<int> vendor_in(std::string_view text) {
-  for (const std::string_view mark : {"vendor_err", "vendor err", "vendor error", "vendor_error", "vend_err"}) {
+std::optional<int> app_vendor_in(std::string_view text) {
+  for (const std::string_view mark :
+       {"vendor_err", "vendor err", "vendor error", "vendor_error", "vend_err"}) {
     const auto rest = behind(text, mark);
     if (!rest) continue;
     const auto hexadecimal = rest->substr(0, 4).find("0x");
-    const auto value = hexadecimal != std::string_view::npos ? hexadecimal_behind(*rest, "0x") : integer_behind(text, mark);
+    const auto value =
+        hexadecimal != std::string_view::npos ? hexadecimal_behind(*rest, "0x") : integer_behind(text, mark);
     if (value) return static_cast<int>(*value);
   }
   return std::nullopt;
@@ -177,7 +224,7 @@ class AppLogReader final : public DocumentReader {
     FailedCompletion failed;
     failed.quote = std::move(quote);
     failed.status = *status;
-    failed.vendor = vendor_in(text);
+    failed.vendor = app_vendor_in(text);
     failed.device = word_behind(text, "local_nic: ");
     log_.signs.add(std::move(failed));
   }
@@ -185,7 +232,8 @@ class AppLogReader final : public DocumentReader {
   // "RDMA device: mlx5_0, LID: 0, GID: (GID_Index 1) fe:80:00:..."
   void keep_gid(const std::string& text, Quote quote) {
     UsedGid used;
-    for (const std::string_view mark : {"GID_Index ", "GID index: ", "GID index ", "gid_index=", "gid_index: ", "gid_index "}) {
+    for (const std::string_view mark :
+         {"GID_Index ", "GID index: ", "GID index ", "gid_index=", "gid_index: ", "gid_index "}) {
       if (const auto index = integer_behind(text, mark)) {
         used.index = static_cast<int>(*index);
         break;
@@ -193,7 +241,8 @@ class AppLogReader final : public DocumentReader {
     }
     bool has_gid = false;
     for (std::string_view word : Words(text)) {
-      while (!word.empty() && (word.back() == ',' || word.back() == '.' || word.back() == ')')) word.remove_suffix(1);
+      while (!word.empty() && (word.back() == ',' || word.back() == '.' || word.back() == ')'))
+        word.remove_suffix(1);
       if (std::count(word.begin(), word.end(), ':') < 4) continue;
       if (const auto gid = GidText::of(word)) {
         used.gid = *gid;
@@ -223,7 +272,7 @@ class AppLogReader final : public DocumentReader {
   CqeDump dump_;
 };
 
-bool begins(const Line& line, const Context&) {
+bool begins_app(const Line& line, const Context&) {
   const std::string_view text = line.text;
   if (CqeDump::is_head(text)) return true;
   if (contains_any(text, {"NCCL INFO", "NCCL WARN"})) return false;
@@ -235,7 +284,7 @@ bool begins(const Line& line, const Context&) {
 }  // namespace
 
 Format app_log_format() {
-  return {.name = "app-log", .anchors = kAnchors, .begins = begins, .open = open_reader<AppLogReader>};
+  return {.name = "app-log", .anchors = kAppAnchors, .begins = begins_app, .open = open_reader<AppLogReader>};
 }
 
 }  // namespace rocetune::evidence

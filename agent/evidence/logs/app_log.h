@@ -1,5 +1,5 @@
-// Format "app-log": logs of programs that use verbs themselves (Mooncake, NVSHMEM, DeepEP, Gloo, SPDK, engines
-// around them) and the warnings of libibverbs.
+// Format "app-log": logs of programs that use verbs themselves (Mooncake, NVSHMEM, DeepEP, Gloo, SPDK,
+// engines around them) and the warnings of libibverbs.
 #pragma once
 
 #include "agent/evidence/format.h"

@@ -18,28 +18,72 @@ struct Program {
   Then then;
 };
 constexpr Program kPrograms[] = {
-    {"mpirun", Then::option},          {"mpiexec", Then::option},       {"srun", Then::option},
-    {"torchrun", Then::option},        {"ib_write_bw", Then::option},   {"ib_write_lat", Then::option},
-    {"ib_read_bw", Then::option},      {"ib_read_lat", Then::option},   {"ib_send_bw", Then::option},
-    {"ib_send_lat", Then::option},     {"ib_atomic_bw", Then::option},  {"raw_ethernet_bw", Then::option},
-    {"all_reduce_perf", Then::option}, {"all_gather_perf", Then::option}, {"alltoall_perf", Then::option},
-    {"sendrecv_perf", Then::option},   {"reduce_scatter_perf", Then::option}, {"broadcast_perf", Then::option},
-    {"reduce_perf", Then::option},     {"mlnx_qos", Then::option},      {"ethtool", Then::option},
-    {"cma_roce_tos", Then::option},    {"cma_roce_mode", Then::option}, {"mlxconfig", Then::option},
-    {"mlxreg", Then::option},          {"setpci", Then::option},        {"lspci", Then::anything},
-    {"ucx_perftest", Then::option},    {"iperf3", Then::option},        {"iperf", Then::option},
-    {"ibv_rc_pingpong", Then::option}, {"rping", Then::option},         {"docker", Then::anything},
-    {"modprobe", Then::anything},      {"sysctl", Then::anything},      {"echo", Then::anything},
-    {"dcb", Then::anything},           {"ip", Then::anything},          {"tc", Then::anything},
-    {"rdma", Then::anything},          {"numactl", Then::option},       {"taskset", Then::option},
-    {"show_gids", Then::option},       {"ibv_devinfo", Then::option},   {"ibstat", Then::option},
-    {"ibdev2netdev", Then::option},    {"nvidia-smi", Then::anything},  {"devlink", Then::anything},
-    {"bnxt_setupcc.sh", Then::option}, {"niccli", Then::option},        {"bnxtnvm", Then::option},
-    {"ping", Then::anything},          {"python", Then::anything},      {"python3", Then::anything},
-    {"vllm", Then::anything},          {"cat", Then::anything},         {"IMB-MPI1", Then::anything},
-    {"osu_bw", Then::anything},        {"lldptool", Then::option},      {"nvshmemrun", Then::option},
-    {"enroot", Then::anything},        {"kubectl", Then::anything},     {"tcpdump", Then::option},
-    {"ibdump", Then::option},          {"mlxlink", Then::option},       {"mst", Then::anything},
+    {"mpirun", Then::option},
+    {"mpiexec", Then::option},
+    {"srun", Then::option},
+    {"torchrun", Then::option},
+    {"ib_write_bw", Then::option},
+    {"ib_write_lat", Then::option},
+    {"ib_read_bw", Then::option},
+    {"ib_read_lat", Then::option},
+    {"ib_send_bw", Then::option},
+    {"ib_send_lat", Then::option},
+    {"ib_atomic_bw", Then::option},
+    {"raw_ethernet_bw", Then::option},
+    {"all_reduce_perf", Then::option},
+    {"all_gather_perf", Then::option},
+    {"alltoall_perf", Then::option},
+    {"sendrecv_perf", Then::option},
+    {"reduce_scatter_perf", Then::option},
+    {"broadcast_perf", Then::option},
+    {"reduce_perf", Then::option},
+    {"mlnx_qos", Then::option},
+    {"ethtool", Then::option},
+    {"cma_roce_tos", Then::option},
+    {"cma_roce_mode", Then::option},
+    {"mlxconfig", Then::option},
+    {"mlxreg", Then::option},
+    {"setpci", Then::option},
+    {"lspci", Then::anything},
+    {"ucx_perftest", Then::option},
+    {"iperf3", Then::option},
+    {"iperf", Then::option},
+    {"ibv_rc_pingpong", Then::option},
+    {"rping", Then::option},
+    {"docker", Then::anything},
+    {"modprobe", Then::anything},
+    {"sysctl", Then::anything},
+    {"echo", Then::anything},
+    {"dcb", Then::anything},
+    {"ip", Then::anything},
+    {"tc", Then::anything},
+    {"rdma", Then::anything},
+    {"numactl", Then::option},
+    {"taskset", Then::option},
+    {"show_gids", Then::option},
+    {"ibv_devinfo", Then::option},
+    {"ibstat", Then::option},
+    {"ibdev2netdev", Then::option},
+    {"nvidia-smi", Then::anything},
+    {"devlink", Then::anything},
+    {"bnxt_setupcc.sh", Then::option},
+    {"niccli", Then::option},
+    {"bnxtnvm", Then::option},
+    {"ping", Then::anything},
+    {"python", Then::anything},
+    {"python3", Then::anything},
+    {"vllm", Then::anything},
+    {"cat", Then::anything},
+    {"IMB-MPI1", Then::anything},
+    {"osu_bw", Then::anything},
+    {"lldptool", Then::option},
+    {"nvshmemrun", Then::option},
+    {"enroot", Then::anything},
+    {"kubectl", Then::anything},
+    {"tcpdump", Then::option},
+    {"ibdump", Then::option},
+    {"mlxlink", Then::option},
+    {"mst", Then::anything},
 };
 // Second words that these really take: "ip" and "cat" are words of English too.
 struct Second {
@@ -62,7 +106,8 @@ constexpr Second kSeconds[] = {
 };
 
 // Programs that only start another.
-constexpr std::string_view kWrappers[] = {"sudo", "time", "nohup", "numactl", "taskset", "exec", "env", "timeout"};
+constexpr std::string_view kWrappers[] = {"sudo",    "time", "nohup", "numactl",
+                                          "taskset", "exec", "env",   "timeout"};
 
 std::string_view base_name(std::string_view path) {
   const auto slash = path.rfind('/');
@@ -70,8 +115,8 @@ std::string_view base_name(std::string_view path) {
 }
 
 const Program* find_program(std::string_view name) {
-  const auto found =
-      std::find_if(std::begin(kPrograms), std::end(kPrograms), [&](const Program& p) { return p.name == name; });
+  const auto found = std::find_if(std::begin(kPrograms), std::end(kPrograms),
+                                  [&](const Program& p) { return p.name == name; });
   return found == std::end(kPrograms) ? nullptr : found;
 }
 
@@ -85,10 +130,11 @@ bool is_plausible(const Program& program, const std::vector<std::string_view>& w
     });
   }
   // "ib_write_bw -q 8: 395 Gb/s" is a remark.
-  if (std::any_of(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end(), [](std::string_view word) {
-        return word.ends_with("Gb/s") || word.ends_with("GB/s") ||
-               (word.size() > 1 && word.ends_with(':') && word.front() >= '0' && word.front() <= '9');
-      })) {
+  if (std::any_of(
+          words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end(), [](std::string_view word) {
+            return word.ends_with("Gb/s") || word.ends_with("GB/s") ||
+                   (word.size() > 1 && word.ends_with(':') && word.front() >= '0' && word.front() <= '9');
+          })) {
     return false;
   }
   if (program.then == Then::anything) return true;
@@ -123,7 +169,8 @@ std::string take_role(std::string_view& text) {
   const auto colon = text.find(": ");
   if (colon == std::string_view::npos || colon > 32) return {};
   const std::string_view role = text.substr(0, colon);
-  if (role.empty() || role.find_first_of(" \t=/\"'") != std::string_view::npos || role.front() == '-') return {};
+  if (role.empty() || role.find_first_of(" \t=/\"'") != std::string_view::npos || role.front() == '-')
+    return {};
   text = trimmed(text.substr(colon + 2));
   return std::string(role);
 }
@@ -192,8 +239,8 @@ std::optional<ReadCommand> command_of(std::string_view line, bool prompted) {
     if (is_export && assignments == 0) return std::nullopt;
     std::size_t wrapper = at;
     // A wrapper's own options and numbers stand in between.
-    while (at < words.size() &&
-           std::find(std::begin(kWrappers), std::end(kWrappers), base_name(words[at])) != std::end(kWrappers)) {
+    while (at < words.size() && std::find(std::begin(kWrappers), std::end(kWrappers), base_name(words[at])) !=
+                                    std::end(kWrappers)) {
       ++at;
       while (at < words.size() && find_program(base_name(words[at])) == nullptr &&
              (words[at].front() == '-' || words[at].find_first_of("0123456789=") != std::string_view::npos) &&
@@ -227,7 +274,8 @@ bool may_be_command(std::string_view text) {
            std::find(std::begin(kWrappers), std::end(kWrappers), base_name(word)) != std::end(kWrappers);
   };
   for (int i = 0; i < 3; ++i) {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t' || text.front() == '#')) text.remove_prefix(1);
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t' || text.front() == '#'))
+      text.remove_prefix(1);
     const std::string_view word = text.substr(0, text.find_first_of(" \t"));
     if (word.empty()) return false;
     if (is_one(word)) return true;
@@ -267,8 +315,7 @@ class CommandReader final : public DocumentReader {
       append(line.text);
       return Verdict::mine;
     }
-    if (line.is_command ? line.text.empty()
-                        : !may_be_command(line.text) || !command_of(line.text, false)) {
+    if (line.is_command ? line.text.empty() : !may_be_command(line.text) || !command_of(line.text, false)) {
       return Verdict::not_mine;
     }
     is_prompted_ = line.is_command;
@@ -327,7 +374,7 @@ class CommandReader final : public DocumentReader {
   CommandLines lines_;
 };
 
-bool begins(const Line& line, const Context&) {
+bool begins_command(const Line& line, const Context&) {
   if (line.is_command) return !line.text.empty();
   return may_be_command(line.text) && command_of(line.text, false).has_value();
 }
@@ -335,7 +382,7 @@ bool begins(const Line& line, const Context&) {
 }  // namespace
 
 Format command_format() {
-  return {.name = "command", .anchors = {}, .begins = begins, .open = open_reader<CommandReader>};
+  return {.name = "command", .anchors = {}, .begins = begins_command, .open = open_reader<CommandReader>};
 }
 
 }  // namespace rocetune::evidence

@@ -11,8 +11,8 @@
 namespace rocetune::evidence {
 
 struct CommandLine {
-  std::string role;     // "server" of "server: ib_write_bw ..."; empty: none stood in front
-  std::string program;  // without its folder: "ib_write_bw", "mpirun"
+  std::string role;                // "server" of "server: ib_write_bw ..."; empty: none stood in front
+  std::string program;             // without its folder: "ib_write_bw", "mpirun"
   std::vector<std::string> words;  // all of them, the program's name included; at most kMostWords
   int line = 0;
   static constexpr std::size_t kMostWords = 256;

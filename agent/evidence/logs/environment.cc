@@ -53,7 +53,7 @@ class EnvironmentReader final : public DocumentReader {
   Environment environment_;
 };
 
-bool begins(const Line& line, const Context&) {
+bool begins_environment(const Line& line, const Context&) {
   if (const auto name = behind(line.text, "name: ")) return is_rdma_variable(*name);
   return setting_of(line.text).has_value();
 }
@@ -61,7 +61,7 @@ bool begins(const Line& line, const Context&) {
 }  // namespace
 
 Format environment_format() {
-  return {.name = "env", .anchors = {}, .begins = begins, .open = open_reader<EnvironmentReader>};
+  return {.name = "env", .anchors = {}, .begins = begins_environment, .open = open_reader<EnvironmentReader>};
 }
 
 }  // namespace rocetune::evidence

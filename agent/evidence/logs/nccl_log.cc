@@ -10,7 +10,7 @@
 namespace rocetune::evidence {
 namespace {
 
-constexpr std::string_view kAnchors[] = {"NCCL INFO ", "NCCL WARN ", "NCCL version ", "via NET/"};
+constexpr std::string_view kNcclAnchors[] = {"NCCL INFO ", "NCCL WARN ", "NCCL version ", "via NET/"};
 constexpr std::size_t kMostSettings = 1024;
 
 struct Message {
@@ -76,7 +76,8 @@ NcclDevices devices_of(std::string_view list, Quote quote) {
     out.is_infiniband |= contains(device, "/IB");
     device = device.substr(0, device.find_first_of(":/"));
     // "[0]={[0]mlx5_0:1/RoCE": devices that are merged.
-    if (const auto inner = device.rfind(']'); inner != std::string_view::npos) device.remove_prefix(inner + 1);
+    if (const auto inner = device.rfind(']'); inner != std::string_view::npos)
+      device.remove_prefix(inner + 1);
     while (!device.empty() && (device.front() == '=' || device.front() == '{')) device.remove_prefix(1);
     if (!device.empty()) out.names.emplace_back(device);
   }
@@ -114,7 +115,9 @@ class NcclLogReader final : public DocumentReader {
   }
 
  private:
-  static Quote quote(const Line& line, const Message& message) { return {line.text, line.number, message.host}; }
+  static Quote quote(const Line& line, const Message& message) {
+    return {line.text, line.number, message.host};
+  }
 
   // A channel line that was pasted without its head, or what goes on from the line before.
   bool take_fragment(const Line& line) {
@@ -149,7 +152,8 @@ class NcclLogReader final : public DocumentReader {
     const std::string_view text = message.text;
     if (text.starts_with("Channel ")) {
       take_channel(message, line);
-    } else if (text.starts_with("NET/") || text.starts_with("Failed to open") || text.starts_with("Using network")) {
+    } else if (text.starts_with("NET/") || text.starts_with("Failed to open") ||
+               text.starts_with("Using network")) {
       take_network(message, line);
     } else if (text.starts_with("NCCL_")) {
       take_setting(message, line);
@@ -217,7 +221,8 @@ class NcclLogReader final : public DocumentReader {
     return true;
   }
 
-  // "NET/IB: NCCL Dev 0 IbDev 0 Port 1 qpn 1 mtu 5 query_ece={supported=1, ..., options=0x2} GID 3 (80FE/...)"
+  // "NET/IB: NCCL Dev 0 IbDev 0 Port 1 qpn 1 mtu 5 query_ece={supported=1, ..., options=0x2} GID 3
+  // (80FE/...)"
   void take_connection(const Message& message, const Line& line) {
     const auto options = hexadecimal_behind(message.text, "options=");
     const bool supported = integer_behind(message.text, "supported=").value_or(0) == 1;
@@ -258,10 +263,12 @@ class NcclLogReader final : public DocumentReader {
   // "comm 0x... rank 0 nranks 16 cudaDev 0", "rank 0 nRanks 2 nNodes 2 localRanks 1"
   void take_communicator(std::string_view text) {
     for (const std::string_view mark : {" nranks ", " nRanks "}) {
-      if (const auto ranks = integer_behind(text, mark); ranks && *ranks > log_.ranks.value_or(0) && *ranks < 1 << 24)
+      if (const auto ranks = integer_behind(text, mark);
+          ranks && *ranks > log_.ranks.value_or(0) && *ranks < 1 << 24)
         log_.ranks = static_cast<int>(*ranks);
     }
-    if (const auto nodes = integer_behind(text, " nNodes "); nodes && *nodes > log_.nodes.value_or(0) && *nodes < 1 << 24)
+    if (const auto nodes = integer_behind(text, " nNodes ");
+        nodes && *nodes > log_.nodes.value_or(0) && *nodes < 1 << 24)
       log_.nodes = static_cast<int>(*nodes);
   }
 
@@ -297,15 +304,17 @@ class NcclLogReader final : public DocumentReader {
   bool last_qp_setup_ = false;
 };
 
-bool begins(const Line& line, const Context&) {
+bool begins_nccl(const Line& line, const Context&) {
   return contains_any(line.text, {"NCCL INFO ", "NCCL WARN "}) ||
-         (contains(line.text, "via NET/") && contains(line.text, "->")) || line.text.starts_with("NCCL version ");
+         (contains(line.text, "via NET/") && contains(line.text, "->")) ||
+         line.text.starts_with("NCCL version ");
 }
 
 }  // namespace
 
 Format nccl_log_format() {
-  return {.name = "nccl-log", .anchors = kAnchors, .begins = begins, .open = open_reader<NcclLogReader>};
+  return {
+      .name = "nccl-log", .anchors = kNcclAnchors, .begins = begins_nccl, .open = open_reader<NcclLogReader>};
 }
 
 }  // namespace rocetune::evidence

@@ -1,5 +1,5 @@
-// Format "nccl-log": lines of NCCL and RCCL of all ages, "NCCL INFO" and "NCCL WARN", also with other programs'
-// lines in between, and channel lines alone.
+// Format "nccl-log": lines of NCCL and RCCL of all ages, "NCCL INFO" and "NCCL WARN", also with other
+// programs' lines in between, and channel lines alone.
 #pragma once
 
 #include <cstdint>
@@ -45,9 +45,10 @@ struct NcclLog {
   std::vector<Setting> settings;
   std::vector<NcclDevices> devices;  // the first kMostHosts
   std::vector<NcclChannels> channels;
-  Few<Quote> gdr_disabled, gdr_enabled;          // for an HCA
-  Few<Quote> socket_used, ib_used, no_ib_device;  // "Using network Socket", "NET/Socket : Using"; IB; No device
-  std::optional<NcclEce> ece;                    // the first with options
+  Few<Quote> gdr_disabled, gdr_enabled;  // for an HCA
+  Few<Quote> socket_used, ib_used,
+      no_ib_device;            // "Using network Socket", "NET/Socket : Using"; IB; No device
+  std::optional<NcclEce> ece;  // the first with options
   std::optional<CqeDump::Error> cqe;
   std::uint64_t lines = 0;
   static constexpr std::size_t kMostHosts = 256;

@@ -87,10 +87,12 @@ std::optional<FailedQpSetup> nccl_qp_setup_of(std::string_view message, Quote qu
 bool add_qp_setup_details(std::string_view text, FailedQpSetup& failed) {
   if (!contains_any(text, {"curr state ", "local GID "})) return false;
   if (failed.device.empty()) failed.device = device_of(word_behind(text, "dev "));
-  if (const auto index = integer_behind(text, "local GID index ")) failed.gid_index = static_cast<int>(*index);
+  if (const auto index = integer_behind(text, "local GID index "))
+    failed.gid_index = static_cast<int>(*index);
   // "local GID index 2, local GID fd5a:..., remote GID ...": the second is the address.
   const auto index_at = text.find("local GID index ");
-  if (auto local = gid_behind(index_at == std::string_view::npos ? text : text.substr(index_at + 16), "local GID ")) {
+  if (auto local =
+          gid_behind(index_at == std::string_view::npos ? text : text.substr(index_at + 16), "local GID ")) {
     failed.local = local;
   }
   if (auto remote = gid_behind(text, "remote GID ")) failed.remote = remote;
@@ -99,7 +101,8 @@ bool add_qp_setup_details(std::string_view text, FailedQpSetup& failed) {
 
 std::optional<FailedRegistration> nccl_registration_of(std::string_view message, Quote quote) {
   const bool registers = contains(message, "ibv_reg_");
-  if (!registers && !contains_any(message, {"ibv_create_cq failed", "ibv_create_qp failed", "ibv_alloc_pd failed"}))
+  if (!registers &&
+      !contains_any(message, {"ibv_create_cq failed", "ibv_create_qp failed", "ibv_alloc_pd failed"}))
     return std::nullopt;
   if (!contains(message, "failed")) return std::nullopt;
   FailedRegistration out;

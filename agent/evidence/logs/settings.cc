@@ -9,9 +9,10 @@
 namespace rocetune::evidence {
 namespace {
 
-constexpr std::string_view kPrefixes[] = {"NCCL_", "RCCL_", "UCX_", "NVSHMEM_", "ROCSHMEM_", "MC_",   "MOONCAKE_",
-                                          "UCCL_", "GLOO_", "MORI_", "OMPI_",   "I_MPI_",    "FI_",   "MLX5_",
-                                          "RDMAV_", "IBV_", "DEEPEP_", "DEEP_EP_", "VLLM_", "HCCL_", "MV2_"};
+constexpr std::string_view kPrefixes[] = {"NCCL_",     "RCCL_", "UCX_",   "NVSHMEM_", "ROCSHMEM_", "MC_",
+                                          "MOONCAKE_", "UCCL_", "GLOO_",  "MORI_",    "OMPI_",     "I_MPI_",
+                                          "FI_",       "MLX5_", "RDMAV_", "IBV_",     "DEEPEP_",   "DEEP_EP_",
+                                          "VLLM_",     "HCCL_", "MV2_"};
 
 bool is_variable_name(std::string_view name) {
   return name.size() >= 3 && name.size() <= 80 && name.front() >= 'A' && name.front() <= 'Z' &&
@@ -29,7 +30,8 @@ std::string_view plain(std::string_view value) {
   }
   const auto comment = value.find(" #");
   if (comment != std::string_view::npos) value = trimmed(value.substr(0, comment));
-  while (!value.empty() && (value.back() == ';' || value.back() == '\\')) value = trimmed(value.substr(0, value.size() - 1));
+  while (!value.empty() && (value.back() == ';' || value.back() == '\\'))
+    value = trimmed(value.substr(0, value.size() - 1));
   return value;
 }
 
@@ -79,7 +81,8 @@ std::optional<Setting> setting_of(std::string_view line) {
 }
 
 std::optional<int> traffic_class_of(const Setting& setting) {
-  static constexpr std::string_view kEndings[] = {"_TRAFFIC_CLASS", "_IB_TC", "_RDMA_TC", "_TCLASS", "_ROCE_TC"};
+  static constexpr std::string_view kEndings[] = {"_TRAFFIC_CLASS", "_IB_TC", "_RDMA_TC", "_TCLASS",
+                                                  "_ROCE_TC"};
   if (setting.name == "NCCL_IB_FIFO_TC" ||
       std::none_of(std::begin(kEndings), std::end(kEndings),
                    [&](std::string_view ending) { return setting.name.ends_with(ending); })) {

@@ -8,8 +8,9 @@
 namespace rocetune::evidence {
 namespace {
 
-constexpr std::string_view kAnchors[] = {"ib_mlx5_log.c", "synd 0x", "wqe[", " UCX ", "ucp_", "uct_", "ib_md.c",
-                                         "ib_device.c",   "ib_iface.c", "ucp_worker"};
+constexpr std::string_view kUcxAnchors[] = {"ib_mlx5_log.c", "synd 0x",   "wqe[",    " UCX ",
+                                            "ucp_",          "uct_",      "ib_md.c", "ib_device.c",
+                                            "ib_iface.c",    "ucp_worker"};
 
 bool is_ucx_line(std::string_view text) {
   if (contains(text, "ib_mlx5_log.c")) return true;
@@ -102,12 +103,14 @@ class UcxLogReader final : public DocumentReader {
       wants_qpn_ = false;
     }
     // Beyond what is kept, details belong to none.
-    if (log_.signs.completions.empty() || log_.signs.completions.total > log_.signs.completions.first.size()) return;
+    if (log_.signs.completions.empty() || log_.signs.completions.total > log_.signs.completions.first.size())
+      return;
     FailedCompletion& failed = log_.signs.completions.first.back();
     if (integer_behind(text, "wqe[") == std::int64_t{0}) failed.is_first_request = true;
     if (contains(text, " rlid ")) failed.is_infiniband = true;
     if (const auto index = integer_behind(text, "sgix ")) failed.sgid_index = static_cast<int>(*index);
-    if (const auto traffic_class = integer_behind(text, " tc ")) failed.traffic_class = static_cast<int>(*traffic_class);
+    if (const auto traffic_class = integer_behind(text, " tc "))
+      failed.traffic_class = static_cast<int>(*traffic_class);
     const std::string_view gid = word_behind(text, "dgid ");
     if (auto remote = GidText::of(gid)) failed.remote = remote;
   }
@@ -142,12 +145,12 @@ class UcxLogReader final : public DocumentReader {
   bool wants_qpn_ = false;
 };
 
-bool begins(const Line& line, const Context&) { return is_ucx_line(line.text); }
+bool begins_ucx(const Line& line, const Context&) { return is_ucx_line(line.text); }
 
 }  // namespace
 
 Format ucx_log_format() {
-  return {.name = "ucx-log", .anchors = kAnchors, .begins = begins, .open = open_reader<UcxLogReader>};
+  return {.name = "ucx-log", .anchors = kUcxAnchors, .begins = begins_ucx, .open = open_reader<UcxLogReader>};
 }
 
 }  // namespace rocetune::evidence
