@@ -30,7 +30,11 @@ void read_thresholds(TableReader& top, Policy& out) {
                      [&](TableReader& t) { t.required("notable_marks", out.notable_marks, at_least(1)); });
   top.required_table("pcie", [&](TableReader& t) {
     t.required("stall_percent", out.pcie_stall_percent, between(1, 100));
+    t.required("notable_corrected_errors", out.notable_corrected_pcie_errors, at_least(1));
     t.required("wanted_read_request", out.wanted_read_request, between(Bytes(128), Bytes(4096)));
+  });
+  top.required_table("link", [&](TableReader& t) {
+    t.required("worst_post_fec_ber", out.worst_post_fec_ber, between(1e-20, 1e-3));
   });
   top.required_table("loss", [&](TableReader& t) {
     t.required("notable", out.notable_loss, between(Ratio(1), Ratio::one()));
