@@ -67,8 +67,8 @@ QueueDrops queue_drops(const DossierFacts& facts) {
       const double offered = static_cast<double>(*qdisc.dropped) + static_cast<double>(*qdisc.sent_packets);
       out.ratio = std::max(out.ratio, static_cast<double>(*qdisc.dropped) / offered);
       out.evidence.push_back(shown("loss ratio" + where,
-                                   fmt::format("{:.2f}", *qdisc.dropped / offered * 100), "%", *document,
-                                   qdisc.line));
+                                   fmt::format("{:.2f}", static_cast<double>(*qdisc.dropped) / offered * 100),
+                                   "%", *document, qdisc.line));
     }
   }
   return out;
