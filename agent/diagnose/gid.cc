@@ -33,6 +33,10 @@ Outcome judge_gids(const PortFacts& facts) {
     if (gid.type == host::GidType::roce_v2 && !gid.is_link_local()) return Outcome::passed({all.back()});
   }
   if (has_unknown) return Outcome::not_checked("the type of some GIDs is not published");
+  // InfiniBand and iWARP ports have such tables too, and a text may show a piece of one.
+  if (!has_v2 && rdma->link_layer != host::LinkLayer::ethernet) {
+    return Outcome::not_checked("no GID is RoCE v2, but the link layer is not known");
+  }
   Finding finding;
   finding.evidence = std::move(all);
   if (!has_v2) {

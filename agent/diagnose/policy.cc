@@ -30,6 +30,7 @@ void read_thresholds(TableReader& top, Policy& out) {
                      [&](TableReader& t) { t.required("notable_marks", out.notable_marks, at_least(1)); });
   top.required_table("pcie", [&](TableReader& t) {
     t.required("stall_percent", out.pcie_stall_percent, between(1, 100));
+    t.required("notable_corrected_errors", out.notable_corrected_pcie_errors, at_least(1));
     t.required("wanted_read_request", out.wanted_read_request, between(Bytes(128), Bytes(4096)));
   });
   top.required_table("loss", [&](TableReader& t) {
@@ -37,6 +38,7 @@ void read_thresholds(TableReader& top, Policy& out) {
     t.required("critical", out.critical_loss, between(out.notable_loss, Ratio::one()));
   });
   top.required_table("link", [&](TableReader& t) {
+    t.required("worst_post_fec_ber", out.worst_post_fec_ber, between(1e-20, 1e-3));
     t.required("notable_errors", out.notable_frame_errors, between(Ratio(1), Ratio::one()));
     t.required("uneven_lane", out.uneven_lane, a_share());
   });

@@ -69,6 +69,15 @@ std::span<const Rule> told_receiver_rules();
 std::span<const Rule> told_pause_rules();
 std::span<const Rule> told_ecn_rules();
 std::span<const Rule> persistence_rules();
+// Over texts about devices, links, PCIe and hosts.
+std::span<const Rule> shown_device_rules();
+std::span<const Rule> shown_gid_rules();
+std::span<const Rule> shown_address_rules();
+std::span<const Rule> both_ends_rules();
+std::span<const Rule> shown_pcie_rules();
+std::span<const Rule> shown_host_rules();
+std::span<const Rule> shown_link_rules();
+std::span<const Rule> shown_firmware_rules();
 
 // All rows in the order of causes: what stands earlier explains what stands later.
 std::span<const Rule* const> all_rules();

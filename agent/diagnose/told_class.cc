@@ -275,42 +275,6 @@ Outcome judge_class_of_hosts(const DossierFacts& facts) {
                     "class maps or PFC of two named hosts are not among the inputs");
 }
 
-Outcome judge_mtu_of_hosts(const DossierFacts& facts) {
-  std::vector<Finding> findings;
-  std::vector<Evidence> good;
-  const SaidByHosts mtu = said_by_hosts(facts, "netdev MTU", "B", [](const evidence::Document& d) {
-    const auto bytes = fact_in(d, "mtu.netdev_B");
-    return bytes ? std::optional(fmt::format("{}", static_cast<int>(*bytes))) : std::nullopt;
-  });
-  judge_said(mtu, "The MTU",
-             "Both ends must agree on the path MTU: a mismatch hangs large transfers rather than failing "
-             "them.",
-             "Set the same MTU on both hosts and on every switch port between them; test with a full-size "
-             "ping that must "
-             "not be fragmented (ping -M do), each way.",
-             findings, good);
-  return outcome_of(std::move(findings), std::move(good),
-                    "IP MTUs of two named hosts are not among the inputs");
-}
-
-Outcome judge_firmware_of_hosts(const DossierFacts& facts) {
-  std::vector<Finding> findings;
-  std::vector<Evidence> good;
-  const SaidByHosts firmware =
-      said_by_hosts(facts, "firmware", "", [](const evidence::Document& d) -> std::optional<std::string> {
-        if (d.format != "ethtool-driver" || !d.host_part || d.host_part->ports.empty()) return std::nullopt;
-        const host::Port& port = d.host_part->ports.front();
-        if (!port.firmware) return std::nullopt;
-        return fmt::format("{} {}", port.driver.empty() ? "firmware" : port.driver, *port.firmware);
-      });
-  judge_said(firmware, "Driver or firmware",
-             "Generations pace CNPs differently, and firmware changes defaults.",
-             "Bring the hosts to one firmware; mix generations only after an incast test.", findings, good);
-  for (Finding& finding : findings) finding.severity = Severity::info;
-  return outcome_of(std::move(findings), std::move(good),
-                    "driver and firmware of two named hosts are not among the inputs");
-}
-
 }  // namespace
 
 std::span<const Rule> told_class_rules() {
@@ -338,26 +302,6 @@ std::span<const Rule> told_class_rules() {
        .source = "Guo et al., SIGCOMM 2016",
        .gates = {},
        .judge = judge_class_of_hosts},
-      {.id = "MTU-2",
-       .title = "All hosts have one IP MTU",
-       .condition = "The MTU of the interfaces shown is the same on every host.",
-       .why = "A mismatch hangs rather than fails.",
-       .needs = "ip link of at least two hosts.",
-       .decided = "Only where all interfaces that a file shows have one MTU.",
-       .fix = "One MTU on hosts and switch.",
-       .source = "NVIDIA/nccl#1957; ROCm/rocSHMEM#214",
-       .gates = {},
-       .judge = judge_mtu_of_hosts},
-      {.id = "ECN-6",
-       .title = "All hosts have one driver and firmware",
-       .condition = "Driver and firmware are the same on every host.",
-       .why = "Generations pace CNPs differently, and firmware changes defaults.",
-       .needs = "ethtool -i of at least two hosts.",
-       .decided = "Info if they differ.",
-       .fix = "One firmware.",
-       .source = "Azure and Lumina publications on mixed NICs",
-       .gates = {},
-       .judge = judge_firmware_of_hosts},
   };
   return kRules;
 }
