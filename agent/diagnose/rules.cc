@@ -31,6 +31,7 @@ std::span<const Rule* const> all_rules() {
                               told_link_rules(),
                               told_class_rules(),
                               told_loss_rules(),
+                              told_receiver_rules(),
                               told_pause_rules(),
                               told_ecn_rules(),
                               drift_rules(),
