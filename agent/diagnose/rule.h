@@ -60,6 +60,11 @@ std::span<const Rule> traffic_rules();
 std::span<const Rule> captured_class_rules();
 std::span<const Rule> captured_traffic_rules();
 std::span<const Rule> drift_rules();
+std::span<const Rule> told_link_rules();
+std::span<const Rule> told_class_rules();
+std::span<const Rule> told_loss_rules();
+std::span<const Rule> told_pause_rules();
+std::span<const Rule> told_ecn_rules();
 std::span<const Rule> persistence_rules();
 // Over texts about devices, links, PCIe and hosts.
 std::span<const Rule> shown_device_rules();

@@ -28,6 +28,11 @@ std::span<const Rule* const> all_rules() {
                               traffic_rules(),
                               captured_class_rules(),
                               captured_traffic_rules(),
+                              told_link_rules(),
+                              told_class_rules(),
+                              told_loss_rules(),
+                              told_pause_rules(),
+                              told_ecn_rules(),
                               drift_rules(),
                               persistence_rules(),
                               shown_firmware_rules()}) {
