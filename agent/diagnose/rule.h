@@ -61,6 +61,17 @@ std::span<const Rule> captured_class_rules();
 std::span<const Rule> captured_traffic_rules();
 std::span<const Rule> drift_rules();
 std::span<const Rule> persistence_rules();
+// Over texts.
+std::span<const Rule> transport_errors_rules();
+std::span<const Rule> gids_in_texts_rules();
+std::span<const Rule> gpu_path_rules();
+std::span<const Rule> library_settings_rules();
+std::span<const Rule> library_class_rules();
+std::span<const Rule> library_devices_rules();
+std::span<const Rule> collective_results_rules();
+std::span<const Rule> compared_results_rules();
+std::span<const Rule> measured_paths_rules();
+std::span<const Rule> congestion_choice_rules();
 
 // All rows in the order of causes: what stands earlier explains what stands later.
 std::span<const Rule* const> all_rules();
