@@ -61,6 +61,10 @@ std::span<const Rule> captured_class_rules();
 std::span<const Rule> captured_traffic_rules();
 std::span<const Rule> drift_rules();
 std::span<const Rule> persistence_rules();
+std::span<const Rule> switch_class_rules();
+std::span<const Rule> switch_pause_rules();
+std::span<const Rule> switch_buffer_rules();
+std::span<const Rule> switch_source_rules();
 
 // All rows in the order of causes: what stands earlier explains what stands later.
 std::span<const Rule* const> all_rules();
