@@ -187,7 +187,7 @@ void apply(const Rule& rule, const Facts& facts, const std::vector<HostFacts>& h
     if (facts.dossier == nullptr) return;
     record(report, rule, "",
            std::get<JudgeDossier>(rule.judge)(
-               {*facts.dossier, hosts, facts.captures, facts.policy, facts.declared}));
+               {*facts.dossier, hosts, facts.captures, facts.policy, facts.declared, facts.counted}));
   } else if (hosts.empty()) {
     record(report, rule, kHostSubject, Outcome::not_checked("there is no host among the inputs"));
   } else {

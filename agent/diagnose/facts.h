@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agent/counters/model.h"
+#include "agent/diagnose/counted.h"
 #include "agent/diagnose/finding.h"
 #include "agent/diagnose/policy.h"
 #include "agent/diagnose/roce_class.h"
@@ -38,6 +39,7 @@ struct Facts {
   std::vector<std::string> only_ports;  // empty: every RoCE port
   std::span<const Capture> captures;
   const evidence::Dossier* dossier = nullptr;  // nothing: no texts were handed over
+  std::span<const CountedPort> counted = {};   // the counters in its texts
 };
 
 // One port of it.
@@ -76,6 +78,7 @@ struct DossierFacts {
   std::span<const Capture> captures;
   const Policy& policy;
   const Intent& declared;
+  std::span<const CountedPort> counted;
 };
 
 // ---- evidence ----

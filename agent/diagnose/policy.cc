@@ -30,11 +30,24 @@ void read_thresholds(TableReader& top, Policy& out) {
                      [&](TableReader& t) { t.required("notable_marks", out.notable_marks, at_least(1)); });
   top.required_table("pcie", [&](TableReader& t) {
     t.required("stall_percent", out.pcie_stall_percent, between(1, 100));
+    t.required("notable_corrected_errors", out.notable_corrected_pcie_errors, at_least(1));
     t.required("wanted_read_request", out.wanted_read_request, between(Bytes(128), Bytes(4096)));
   });
   top.required_table("loss", [&](TableReader& t) {
     t.required("notable", out.notable_loss, between(Ratio(1), Ratio::one()));
     t.required("critical", out.critical_loss, between(out.notable_loss, Ratio::one()));
+  });
+  top.required_table("link", [&](TableReader& t) {
+    t.required("worst_post_fec_ber", out.worst_post_fec_ber, between(1e-20, 1e-3));
+    t.required("notable_errors", out.notable_frame_errors, between(Ratio(1), Ratio::one()));
+    t.required("uneven_lane", out.uneven_lane, a_share());
+  });
+  top.required_table("texts", [&](TableReader& t) {
+    t.required("notable_increase", out.told_increase, at_least(1));
+    t.required("notable_total", out.told_total, at_least(1));
+    t.required("notable_pause_frames", out.told_pause_frames, at_least(1));
+    t.required("notable_pause", out.told_pause, more_than(Duration(0)));
+    t.required("slow_rnr_timer", out.slow_rnr_timer, more_than(Duration(0)));
   });
   top.required_table("pfc", [&](TableReader& t) {
     t.required("most_lossless_priorities", out.most_lossless_priorities, between(1, 8));

@@ -48,6 +48,15 @@ struct Policy {
   std::uint64_t pcie_stall_percent = 0;          // last-second stall that counts as evidence
   Ratio notable_loss;                            // repeated or out-of-sequence share of packets: warning
   Ratio critical_loss;                           //                                            critical
+  Ratio notable_frame_errors;                    // damaged frames of all received: the link is at fault
+  Ratio uneven_lane;                // share of the corrected bits that one lane alone should not have
+  std::uint64_t told_increase = 0;  // of errors between two dumps, where no packets are counted: a finding
+  std::uint64_t told_total = 0;     // the same of one dump, since boot or reset
+  std::uint64_t told_pause_frames = 0;              // since boot or reset: a finding
+  Duration told_pause;                              //                        the same in time
+  Duration slow_rnr_timer;                          // a receiver-not-ready timer from here on stalls a sender
+  double worst_post_fec_ber = 0;                    // more bit errors than that after FEC: a bad link
+  std::uint64_t notable_corrected_pcie_errors = 0;  // so many lines about them are worth a finding
   Ratio minimum_ets_share, maximum_ets_share;
   Bytes minimum_mtu, recommended_mtu;  // of the netdev
   Bytes roce_overhead;                 // what the kernel subtracts before it picks the RDMA MTU

@@ -60,11 +60,25 @@ std::span<const Rule> traffic_rules();
 std::span<const Rule> captured_class_rules();
 std::span<const Rule> captured_traffic_rules();
 std::span<const Rule> drift_rules();
+std::span<const Rule> told_link_rules();
+std::span<const Rule> told_class_rules();
+std::span<const Rule> told_loss_rules();
+std::span<const Rule> told_pause_rules();
+std::span<const Rule> told_ecn_rules();
 std::span<const Rule> persistence_rules();
 std::span<const Rule> switch_class_rules();
 std::span<const Rule> switch_pause_rules();
 std::span<const Rule> switch_buffer_rules();
 std::span<const Rule> switch_source_rules();
+// Over texts about devices, links, PCIe and hosts.
+std::span<const Rule> shown_device_rules();
+std::span<const Rule> shown_gid_rules();
+std::span<const Rule> shown_address_rules();
+std::span<const Rule> both_ends_rules();
+std::span<const Rule> shown_pcie_rules();
+std::span<const Rule> shown_host_rules();
+std::span<const Rule> shown_link_rules();
+std::span<const Rule> shown_firmware_rules();
 
 // All rows in the order of causes: what stands earlier explains what stands later.
 std::span<const Rule* const> all_rules();

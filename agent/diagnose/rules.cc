@@ -8,10 +8,17 @@ std::span<const Rule* const> all_rules() {
   static const std::vector<const Rule*> kRules = [] {
     std::vector<const Rule*> out;
     for (const auto family : {ownership_rules(),
+                              shown_device_rules(),
                               link_rules(),
+                              shown_link_rules(),
                               pcie_rules(),
+                              shown_pcie_rules(),
+                              shown_host_rules(),
                               gid_rules(),
+                              shown_gid_rules(),
+                              shown_address_rules(),
                               mtu_rules(),
+                              both_ends_rules(),
                               class_map_rules(),
                               cnp_class_rules(),
                               tos_bytes_rules(),
@@ -25,8 +32,14 @@ std::span<const Rule* const> all_rules() {
                               switch_pause_rules(),
                               switch_buffer_rules(),
                               switch_source_rules(),
+                              told_link_rules(),
+                              told_class_rules(),
+                              told_loss_rules(),
+                              told_pause_rules(),
+                              told_ecn_rules(),
                               drift_rules(),
-                              persistence_rules()}) {
+                              persistence_rules(),
+                              shown_firmware_rules()}) {
       for (const Rule& rule : family) out.push_back(&rule);
     }
     return out;

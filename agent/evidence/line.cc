@@ -81,6 +81,33 @@ void take_tag(Line& line) {
   }
 }
 
+// Programs whose calls stand behind a bare "#" (a root's prompt) or "+" (set -x), where a comment may stand
+// too.
+constexpr std::string_view kCalled[] = {
+    "ethtool",      "dcb",         "rdma",      "mlnx_qos",   "ip",           "ifconfig",     "tc",
+    "lspci",        "lsmod",       "cat",       "grep",       "dmesg",        "ibstat",       "ibstatus",
+    "ibv_devinfo",  "ibv_devices", "show_gids", "iblinkinfo", "mlxlink",      "mlxconfig",    "mstconfig",
+    "mlxfwmanager", "nvidia-smi",  "ping",      "iperf3",     "ibdev2netdev", "cma_roce_tos", "sysctl",
+    "mst",          "show",        "lldptool",  "modprobe"};
+
+// "# /opt/mellanox/iproute2/sbin/rdma statistic show", "+ ethtool -S eth0".
+bool take_bare_prompt(Line& line) {
+  std::string_view rest = trimmed(line.text.substr(1));
+  const std::string_view command = rest;
+  if (rest.starts_with("sudo ")) rest = trimmed(rest.substr(5));
+  std::string_view program = rest.substr(0, rest.find_first_of(" \t"));
+  // With an argument: "# ip" and "# show" alone are words of a comment.
+  if (program.size() == rest.size()) return false;
+  program.remove_prefix(program.rfind('/') + 1);
+  for (const std::string_view known : kCalled) {
+    if (program != known) continue;
+    line.text = command;
+    line.is_command = true;
+    return true;
+  }
+  return false;
+}
+
 // "user@host:~$ command", "[user@host dir]# command", "$ command", "leaf1#show ...", "admin@leaf1:~$ show
 // ...".
 void take_prompt(Line& line) {
@@ -96,6 +123,7 @@ void take_prompt(Line& line) {
     if (close == std::string_view::npos || close > 40) return;
     text.remove_prefix(close + 2);
   }
+  if ((text.starts_with("# ") || text.starts_with("+ ")) && take_bare_prompt(line)) return;
   const bool bracketed = text.starts_with('[');
   std::size_t at = bracketed ? 1 : 0;
   std::size_t word_end = at;

@@ -114,7 +114,7 @@ class DcbReader : public DocumentReader {
   Verdict take_command(std::string_view command) {
     const auto object = object_shown(command);
     if (!object) return Verdict::not_mine;
-    const std::string device(word_behind(command, "dev"));
+    const std::string device(option_value(command, "dev"));
     if (port_.is_empty()) {
       port_ = DcbPort(device);
     } else if (device != port_.device()) {

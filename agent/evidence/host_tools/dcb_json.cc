@@ -226,7 +226,7 @@ std::optional<Document> dcb_from_json(const boost::json::value& json, const Cont
   const boost::json::object* object = json.if_object();
   if (object == nullptr) return std::nullopt;
   DcbPort port{
-      std::string(calls(context.command, "dcb") ? word_behind(context.command, "dev") : std::string_view())};
+      std::string(calls(context.command, "dcb") ? option_value(context.command, "dev") : std::string_view())};
   if (object->empty()) {
     auto named = object_of_file(context.file);
     if (calls(context.command, "dcb")) {

@@ -79,7 +79,7 @@ class EthtoolStatsReader : public DocumentReader {
     if (!calls(command, "ethtool") || document_.counters.empty()) return Verdict::not_mine;
     const std::string_view device = interface_of_ethtool(command);
     const bool is_statistics =
-        word_behind(command, "-S") == device || word_behind(command, "--statistics") == device;
+        option_value(command, "-S") == device || option_value(command, "--statistics") == device;
     return is_statistics && device != device_ ? Verdict::next_document : Verdict::not_mine;
   }
 

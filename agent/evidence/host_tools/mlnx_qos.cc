@@ -59,7 +59,7 @@ std::optional<DscpRow> dscp_row_of(std::string_view text) {
 class MlnxQosReader : public DocumentReader {
  public:
   explicit MlnxQosReader(const Context& context) {
-    if (calls(context.command, "mlnx_qos")) port_.name = word_behind(context.command, "-i");
+    if (calls(context.command, "mlnx_qos")) port_.name = option_value(context.command, "-i");
     // The tool knows no other driver.
     port_.driver = "mlx5_core";
   }

@@ -56,7 +56,7 @@ std::optional<Document> document_of(TcQdisc content) {
 
 class TcQdiscReader : public DocumentReader {
  public:
-  explicit TcQdiscReader(const Context& context) : device_(word_behind(context.command, "dev")) {}
+  explicit TcQdiscReader(const Context& context) : device_(option_value(context.command, "dev")) {}
 
   Verdict take(const Line& line) override {
     if (line.is_command) return Verdict::not_mine;

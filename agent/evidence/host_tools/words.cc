@@ -11,38 +11,7 @@ namespace {
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-// "1,266,552": one to three digits, then groups of three.
-bool has_separators_in_place(std::string_view text) {
-  const auto first = text.find(',');
-  if (first == 0 || first > 3 || (text.size() - first) % 4 != 0) return false;
-  for (std::size_t i = first; i < text.size(); ++i) {
-    if ((text[i] == ',') != ((i - first) % 4 == 0)) return false;
-  }
-  return true;
-}
-
 }  // namespace
-
-std::optional<std::uint64_t> count_of(std::string_view text) {
-  if (text.empty() || text.size() > 26 || !is_digit(text.front())) return std::nullopt;
-  char digits[32];
-  std::size_t length = 0;
-  bool separated = false;
-  for (const char c : text) {
-    if (is_digit(c)) {
-      digits[length++] = c;
-    } else if (c == ',') {
-      separated = true;
-    } else {
-      return std::nullopt;
-    }
-  }
-  if (separated && !has_separators_in_place(text)) return std::nullopt;
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(digits, digits + length, value);
-  if (error != std::errc() || end != digits + length) return std::nullopt;
-  return value;
-}
 
 std::optional<int> small_number_of(std::string_view text) {
   int base = 10;
@@ -69,7 +38,7 @@ bool calls(std::string_view command, std::string_view program) {
   return !words.empty() && words.front() == program;
 }
 
-std::string_view word_behind(std::string_view command, std::string_view option) {
+std::string_view option_value(std::string_view command, std::string_view option) {
   const auto words = command_words(command);
   const auto at = std::find(words.begin(), words.end(), option);
   return at == words.end() || at + 1 == words.end() ? std::string_view() : *(at + 1);

@@ -6,13 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/evidence/words.h"
 #include "agent/host/words.h"
 
 namespace rocetune::evidence {
-
-// A count as tools print it: decimal digits, with or without thousands separators ("1,266,552"). Nothing for
-// anything else, a sign included: drivers print -1 for a counter that they cannot read.
-std::optional<std::uint64_t> count_of(std::string_view text);
 
 // A whole number that fits an int, in decimal or as 0x.
 std::optional<int> small_number_of(std::string_view text);
@@ -23,7 +20,7 @@ std::vector<std::string_view> command_words(std::string_view command);
 // Whether it calls `program`.
 bool calls(std::string_view command, std::string_view program);
 // The word behind `option` ("-i", "dev"); empty: none.
-std::string_view word_behind(std::string_view command, std::string_view option);
+std::string_view option_value(std::string_view command, std::string_view option);
 // The interface that an ethtool command names: its last word that is no option.
 std::string_view interface_of_ethtool(std::string_view command);
 // "eth0" of "Pause parameters for eth0:", given "Pause parameters for "; empty: another line.
