@@ -80,6 +80,10 @@ std::span<const Rule> collective_results_rules();
 std::span<const Rule> compared_results_rules();
 std::span<const Rule> measured_paths_rules();
 std::span<const Rule> congestion_choice_rules();
+std::span<const Rule> switch_class_rules();
+std::span<const Rule> switch_pause_rules();
+std::span<const Rule> switch_buffer_rules();
+std::span<const Rule> switch_source_rules();
 // Over texts about devices, links, PCIe and hosts.
 std::span<const Rule> shown_device_rules();
 std::span<const Rule> shown_gid_rules();
