@@ -243,7 +243,7 @@ void find_pinning(const DossierFacts& facts, std::vector<Finding>& findings, std
   }
 }
 
-Outcome judge_placement(const DossierFacts& facts) {
+Outcome judge_result_of_placement(const DossierFacts& facts) {
   std::vector<Finding> findings;
   std::vector<Evidence> good;
   find_slow_devices(facts, findings, good);
@@ -346,7 +346,7 @@ std::span<const Rule> compared_results_rules() {
        .decided = "Warning below 80 %.",
        .fix = "Bind to the NIC's node; PCIe width, relaxed ordering, BIOS.",
        .source = "open-mpi/ompi#6888, openucx/ucx#7449",
-       .judge = judge_placement},
+       .judge = judge_result_of_placement},
       {.id = "LIB-1",
        .title = "Versions of the library give the same result",
        .condition = "The same test on the same hosts is alike with every version.",

@@ -160,12 +160,13 @@ void check_exclusive(const std::map<std::string, SettingSeen>& environment, std:
 
 void check_service_level(const std::map<std::string, SettingSeen>& environment, const LinkKinds& links,
                          std::vector<Finding>& findings) {
-  struct Names {
+  struct LevelAndClass {
     const char* level;
     const char* traffic_class;
   };
-  for (const Names& names : {Names{"NCCL_IB_SL", "NCCL_IB_TC"}, Names{"UCX_IB_SL", "UCX_IB_TRAFFIC_CLASS"},
-                             Names{"NVSHMEM_IB_SL", "NVSHMEM_IB_TRAFFIC_CLASS"}}) {
+  for (const LevelAndClass& names :
+       {LevelAndClass{"NCCL_IB_SL", "NCCL_IB_TC"}, LevelAndClass{"UCX_IB_SL", "UCX_IB_TRAFFIC_CLASS"},
+        LevelAndClass{"NVSHMEM_IB_SL", "NVSHMEM_IB_TRAFFIC_CLASS"}}) {
     const SettingSeen* level = find_setting(environment, names.level);
     if (level == nullptr || level->setting->value == "0" ||
         find_setting(environment, names.traffic_class) != nullptr || links.only_infiniband()) {

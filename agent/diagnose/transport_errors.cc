@@ -288,7 +288,7 @@ Outcome judge_queue_pairs(const DossierFacts& facts) {
 
 // ---- LOSS-3 ----
 
-Outcome judge_flushes(const DossierFacts& facts) {
+Outcome judge_flushed_requests(const DossierFacts& facts) {
   if (!any_signs(facts))
     return Outcome::not_checked("no log of a program that uses RDMA is among the inputs");
   const Completions flushed = completions_in(facts.dossier, evidence::wc::kFlushed);
@@ -352,7 +352,7 @@ std::span<const Rule> transport_errors_rules() {
        .decided = "Info where such lines stand.",
        .fix = "Find the first real error.",
        .source = "pytorch/gloo#147",
-       .judge = judge_flushes},
+       .judge = judge_flushed_requests},
   };
   return kRules;
 }
