@@ -7,7 +7,6 @@
 
 #include "agent/diagnose/rule_text.h"
 #include "tests/agent/diagnose/rule_fixtures.h"
-#include "tests/agent/diagnose/told_fixtures.h"
 #include "tests/places.h"
 
 namespace rocetune::diagnose {
@@ -20,10 +19,9 @@ std::vector<Fixture> all_fixtures() {
   return out;
 }
 
-enum class Judged { host, port, capture, texts };
+enum class Judged { host, port, capture };
 Judged judged_by(const Rule& rule) {
   if (rule.scope() == Scope::host) return Judged::host;
-  if (rule.scope() == Scope::dossier) return Judged::texts;
   return rule.scope() == Scope::capture ? Judged::capture : Judged::port;
 }
 Judged judged_in(const Fixture& fixture) {
@@ -74,12 +72,10 @@ TEST(Rules, EveryRowHasAFixtureOfEachKind) {
   const std::set<std::pair<std::string, Kind>> impossible{
       {"HOST-1", Kind::not_checked}, {"OPS-4", Kind::found}, {"OPS-3", Kind::found}};
   for (const Rule* rule : all_rules()) {
+    if (rule->scope() == Scope::dossier) continue;  // text_rules_test.cc
     for (const Kind kind : {Kind::found, Kind::passed, Kind::not_checked}) {
       if (impossible.contains({std::string(rule->id), kind})) continue;
       bool has = false;
-      for (const TextFixture& fixture : told_fixtures()) {
-        has |= judged_by(*rule) == Judged::texts && rule->id == fixture.rule && fixture.kind == kind;
-      }
       for (const Fixture& fixture : all_fixtures()) {
         has |= rule->id == fixture.rule && judged_in(fixture) == judged_by(*rule) && fixture.kind == kind;
       }
@@ -91,7 +87,7 @@ TEST(Rules, EveryRowHasAFixtureOfEachKind) {
 TEST(Rules, NoTwoRowsJudgeTheSameSubjectUnderOneId) {
   std::set<std::pair<std::string_view, Judged>> seen;
   for (const Rule* rule : all_rules()) {
-    if (judged_by(*rule) == Judged::texts) continue;  // of other formats, other files
+    if (rule->scope() == Scope::dossier) continue;  // an id may have several: text_rules_test.cc
     EXPECT_TRUE(seen.insert({rule->id, judged_by(*rule)}).second) << rule->id;
   }
 }
