@@ -34,7 +34,9 @@ Report report_of(const std::vector<TextFile>& files, const Rule& row);
 
 // Each family of texts has its own list, in text_fixtures_<family>.cc.
 std::vector<TextFixture> host_tool_text_fixtures();
-std::vector<TextFixture> loss_text_fixtures();  // part of the former
+// Parts of the former.
+std::vector<TextFixture> loss_text_fixtures();
+std::vector<TextFixture> pause_text_fixtures();
 std::vector<TextFixture> rdma_tool_text_fixtures();
 std::vector<TextFixture> log_text_fixtures();
 std::vector<TextFixture> benchmark_text_fixtures();
