@@ -341,6 +341,7 @@ TEST(Shown, PassesWhereTheTextsAreGood) {
   const Report report =
       report_on({{"d.nodeA.txt", "@ibv-devinfo/verbose.txt"},
                  {"d.nodeB.txt", "@ibv-devinfo/verbose.txt"},
+       {"mtu.nodeC.txt", port_text("mlx5_0", 4096)},
                  {"env.txt", "NCCL_IB_GID_INDEX=5\n"},
                  {"dmesg.nodeA.txt", "@dmesg/healthy-boot.txt"},
                  {"lspci.nodeA.txt",
