@@ -64,6 +64,32 @@ void read_thresholds(TableReader& top, Policy& out) {
   });
 }
 
+void read_text_thresholds(TableReader& top, Policy& out) {
+  top.required_table("bench", [&](TableReader& t) {
+    BenchThresholds& bench = out.bench;
+    t.required("ceiling_share", bench.ceiling_share, a_share());
+    t.required("slow_share", bench.slow_share, a_share());
+    t.required("near_line_share", bench.near_line_share, a_share());
+    t.required("large_message", bench.large_message, at_least(Bytes(1)));
+    t.required("cliff_share", bench.cliff_share, a_share());
+    t.required("silent_message", bench.silent_message, at_least(Bytes(1)));
+    t.required("gap_share", bench.gap_share, a_share());
+    t.required("version_share", bench.version_share, a_share());
+  });
+  top.required_table("timers", [&](TableReader& t) {
+    t.required("longest_usual_timeout", out.longest_usual_timeout, between(1, 31));
+    t.required("shortest_usual_timeout", out.shortest_usual_timeout, between(0, out.longest_usual_timeout));
+    t.required("rnr_stall", out.rnr_stall, more_than(Duration(0)));
+    t.required("rnr_tolerance", out.rnr_tolerance, a_share());
+  });
+  top.named_tables("variable", [&](const std::string& name, TableReader& t) {
+    VariableRange& range = out.variables[name];
+    t.required("minimum", range.minimum);
+    t.required("maximum", range.maximum, at_least(range.minimum));
+    t.required("effect", range.effect, not_empty());
+  });
+}
+
 void read_nic(TableReader& t, NicTraits& nic) {
   t.required("headroom", nic.headroom);
   t.required("ignores_ecn_of_tos", nic.ignores_ecn_of_tos);
@@ -99,6 +125,7 @@ Expected<Policy> policy_from_toml(std::string_view text, const std::string& file
   Policy out;
   const auto status = read_toml(text, file, [&](TableReader& top) {
     read_thresholds(top, out);
+    read_text_thresholds(top, out);
     top.named_tables("nic", [&](const std::string& name, TableReader& t) {
       NicTraits& nic = out.nics[name];
       read_nic(t, nic);

@@ -35,6 +35,24 @@ struct DefaultPlan {
   Priority cnp_priority;
 };
 
+// What results of benchmarks are judged by.
+struct BenchThresholds {
+  Ratio ceiling_share;    // of a NIC's rate that a collective reaches at best
+  Ratio slow_share;       // of what the network is shown to do: below it the limit is elsewhere
+  Ratio near_line_share;  // of a usual link rate: at line rate
+  Bytes large_message;    // from here on a collective is limited by bandwidth
+  Ratio cliff_share;      // of the best smaller size
+  Bytes silent_message;   // busbw 0.00 at this size is no rounding
+  Ratio gap_share;        // slow pairs, of the fast ones
+  Ratio version_share;    // the worse of two versions, of the better
+};
+
+// What a variable of a library may hold.
+struct VariableRange {
+  std::int64_t minimum = 0, maximum = 0;
+  std::string effect;  // of a value outside
+};
+
 struct Policy {
   DefaultPlan plan;
 
@@ -64,7 +82,13 @@ struct Policy {
   int most_lossless_priorities = 1;
   std::vector<std::string> dcb_daemons;  // programs that write DCB, by host::Owner::name
 
-  std::map<std::string, NicTraits> nics;  // by host::Port::nic
+  BenchThresholds bench;
+  int longest_usual_timeout = 31, shortest_usual_timeout = 0;  // exponents of a queue pair's timeout
+  Duration rnr_stall;                                          // min_rnr_timer 0
+  Ratio rnr_tolerance;                                         // around in-flight / stall
+
+  std::map<std::string, NicTraits> nics;           // by host::Port::nic
+  std::map<std::string, VariableRange> variables;  // of libraries, by name
 
   // Empty for a NIC without a row.
   const NicTraits* traits_of(const std::string& nic) const;

@@ -51,6 +51,7 @@ struct FailedCompletion {
   std::optional<int> sgid_index;
   std::optional<int> traffic_class;
   bool is_first_request = false;  // nothing was ever acknowledged before it
+  bool is_later_request = false;  // others were; neither: not known
   bool is_infiniband = false;     // the line says "/IB" or names LIDs
 };
 

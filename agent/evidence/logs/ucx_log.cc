@@ -106,7 +106,9 @@ class UcxLogReader final : public DocumentReader {
     if (log_.signs.completions.empty() || log_.signs.completions.total > log_.signs.completions.first.size())
       return;
     FailedCompletion& failed = log_.signs.completions.first.back();
-    if (integer_behind(text, "wqe[") == std::int64_t{0}) failed.is_first_request = true;
+    if (const auto request = integer_behind(text, "wqe[")) {
+      (*request == 0 ? failed.is_first_request : failed.is_later_request) = true;
+    }
     if (contains(text, " rlid ")) failed.is_infiniband = true;
     if (const auto index = integer_behind(text, "sgix ")) failed.sgid_index = static_cast<int>(*index);
     if (const auto traffic_class = integer_behind(text, " tc "))

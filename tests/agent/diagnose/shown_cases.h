@@ -1,0 +1,30 @@
+// Texts of RDMA tools, PCIe, kernel, links and firmware, each with what one rule says of them.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/agent/diagnose/text_fixtures.h"
+
+namespace rocetune::diagnose {
+
+enum class ShownAs { info, warning, critical, passed, not_checked };
+
+struct ShownCase {
+  const char* what;
+  // File name and content; a content that begins with '@' is a fixture: "@ibstat/one-down.txt".
+  std::vector<std::pair<std::string, std::string>> texts;
+  const char* rule;
+  ShownAs as;              // the worst finding, or none
+  const char* names = "";  // part of cause, evidence or fix
+};
+
+std::vector<TextFile> files_of(const ShownCase& shown);
+
+std::vector<ShownCase> shown_gid_cases();
+std::vector<ShownCase> shown_end_cases();
+std::vector<ShownCase> shown_machine_cases();
+std::vector<ShownCase> shown_link_cases();
+
+}  // namespace rocetune::diagnose
