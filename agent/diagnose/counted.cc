@@ -288,6 +288,31 @@ std::string CountedPort::span() const {
   return elapsed ? fmt::format("in {:.3g} s", elapsed->seconds()) : "between the two dumps";
 }
 
+namespace {
+
+// May be the same port: nothing says otherwise.
+bool may_be_same(const CountedPort& a, const CountedPort& b) {
+  return a.host == b.host && (a.device == b.device || a.device.empty() || b.device.empty());
+}
+
+// A total says nothing beside the increase of the same counter.
+void drop_what_pairs_say(std::vector<CountedPort>& ports) {
+  for (CountedPort& total : ports) {
+    if (!total.is_total) continue;
+    for (const CountedPort& pair : ports) {
+      if (pair.is_total || !may_be_same(total, pair)) continue;
+      for (const auto& [id, place] : pair.places) {
+        total.places.erase(id);
+        total.delta.increments.erase(id);
+        total.delta.levels.erase(id);
+      }
+    }
+  }
+  std::erase_if(ports, [](const CountedPort& port) { return port.places.empty(); });
+}
+
+}  // namespace
+
 std::vector<CountedPort> counted_ports(const evidence::Dossier& dossier, const counters::Schema& schema) {
   const std::vector<Dump> dumps = dumps_of(dossier);
   if (dumps.empty()) return {};
@@ -328,6 +353,7 @@ std::vector<CountedPort> counted_ports(const evidence::Dossier& dossier, const c
       }
     }
   }
+  drop_what_pairs_say(out);
   return out;
 }
 

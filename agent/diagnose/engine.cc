@@ -191,7 +191,9 @@ void apply(const Rule& rule, const Facts& facts, const std::vector<HostFacts>& h
   } else if (hosts.empty()) {
     record(report, rule, kHostSubject, Outcome::not_checked("there is no host among the inputs"));
   } else {
-    for (const HostFacts& host : hosts) {
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+      const HostFacts& host = hosts[i];
+      if (facts.hosts[i].is_told && rule.gates.texts_speak) continue;
       if (rule.scope() == Scope::host) {
         record(report, rule, subject_of(facts, host.host, kHostSubject),
                std::get<JudgeHost>(rule.judge)(host));

@@ -29,6 +29,7 @@ struct Capture {
 struct JudgedHost {
   const host::Host* host;
   const counters::Interval* interval = nullptr;  // nothing: no counters were sampled
+  bool is_told = false;                          // put together from texts: no reader looked at all of it
 };
 
 // Everything a diagnosis starts from.

@@ -27,6 +27,8 @@ struct Gates {
   bool any_function = false;    // also judged on VFs and the host side of a DPU, which do not own the port
   bool any_nic = false;         // rests on what the kernel defines, not on a NIC's semantics
   bool idle_too = false;        // traffic rules: an idle port can be judged
+  // Not judged on a host out of texts: the row of the same id that judges texts sees more of it.
+  bool texts_speak = false;
 };
 
 struct Rule {
@@ -63,6 +65,7 @@ std::span<const Rule> drift_rules();
 std::span<const Rule> told_link_rules();
 std::span<const Rule> told_class_rules();
 std::span<const Rule> told_loss_rules();
+std::span<const Rule> told_receiver_rules();
 std::span<const Rule> told_pause_rules();
 std::span<const Rule> told_ecn_rules();
 std::span<const Rule> persistence_rules();
@@ -77,6 +80,10 @@ std::span<const Rule> collective_results_rules();
 std::span<const Rule> compared_results_rules();
 std::span<const Rule> measured_paths_rules();
 std::span<const Rule> congestion_choice_rules();
+std::span<const Rule> switch_class_rules();
+std::span<const Rule> switch_pause_rules();
+std::span<const Rule> switch_buffer_rules();
+std::span<const Rule> switch_source_rules();
 // Over texts about devices, links, PCIe and hosts.
 std::span<const Rule> shown_device_rules();
 std::span<const Rule> shown_gid_rules();

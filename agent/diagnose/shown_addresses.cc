@@ -148,6 +148,17 @@ std::vector<Evidence> repeated(const std::vector<ShownPort>& tables) {
   return out;
 }
 
+// The MAC in a link-local GID that a line names, whole ("fe80:0000:...:ad3e:e3ff:fe92:b31b") or shortened in
+// front.
+std::optional<std::array<std::uint8_t, 6>> mac_in_line(std::string_view text) {
+  constexpr std::size_t kInterface = 19;  // "ad3e:e3ff:fe92:b31b"
+  for (std::size_t at = text.find("ff:fe"); at != std::string_view::npos; at = text.find("ff:fe", at + 1)) {
+    if (at < 7 || at - 7 + kInterface > text.size()) continue;
+    if (auto mac = host::mac_in("fe80::" + std::string(text.substr(at - 7, kInterface)))) return mac;
+  }
+  return std::nullopt;
+}
+
 Outcome judge_refused_gids(const DossierFacts& facts) {
   std::vector<Finding> findings;
   const std::vector<ShownPort> tables = shown_gid_tables(facts);
@@ -155,7 +166,7 @@ Outcome judge_refused_gids(const DossierFacts& facts) {
   std::vector<Evidence> seen;
   for (const auto& [document, log] : facts.dossier.all<evidence::KernelLog>()) {
     Finding finding;
-    std::string device;
+    std::string device, group_mac;
     for (const evidence::KernelEvent kind :
          {evidence::KernelEvent::gid_refused, evidence::KernelEvent::address_handle}) {
       const evidence::KernelEvents& events = log->of(kind);
@@ -163,6 +174,12 @@ Outcome judge_refused_gids(const DossierFacts& facts) {
         finding.evidence.push_back(
             shown("kernel log", events.lines[i].text, "", *document, events.lines[i].line));
         if (device.empty()) device = events.lines[i].device;
+        const auto mac = mac_in_line(events.lines[i].text);
+        if (mac && ((*mac)[0] & 0x01) != 0 && group_mac.empty()) {
+          group_mac = host::to_text(*mac);
+          finding.evidence.push_back(
+              shown("MAC in that GID", group_mac, "", *document, events.lines[i].line));
+        }
       }
     }
     seen.push_back(shown("lines about refused GIDs", finding.evidence.size(), "", *document));

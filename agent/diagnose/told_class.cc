@@ -7,6 +7,7 @@
 
 #include "agent/diagnose/class_map.h"
 #include "agent/diagnose/rule.h"
+#include "agent/diagnose/shown_ports.h"
 #include "agent/diagnose/told.h"
 
 namespace rocetune::diagnose {
@@ -129,6 +130,7 @@ void judge_priorities(const DossierFacts& facts, const CountedPort& port, const 
 }
 
 Outcome judge_told_class(const DossierFacts& facts) {
+  if (is_infiniband_fabric(facts)) return Outcome::not_checked("the links shown are InfiniBand (NET-3)");
   const auto rdma = rdma_in_use(facts);
   bool counts_priorities = false;
   for (const CountedPort& port : facts.counted) {
@@ -244,6 +246,40 @@ Outcome outcome_of(std::vector<Finding> findings, std::vector<Evidence> good, co
   return Outcome::not_checked(reason);
 }
 
+// The interface that the class map of a host was read from; "IF" if none is named.
+std::string interface_of(const DossierFacts& facts, const std::string& host) {
+  for (const evidence::Document& document : facts.dossier.documents()) {
+    if (document.host != host || !document.host_part) continue;
+    for (const host::Port& port : document.host_part->ports) {
+      if (!port.name.empty() && (port.dcb.pfc || port.dcb.app)) return port.name;
+    }
+  }
+  return "IF";
+}
+
+// The priority on which some host's DSCP map and PFC agree; nothing if none does, or two do not agree.
+std::optional<int> agreed_priority(const SaidByHosts& pfc, const SaidByHosts& map) {
+  std::optional<int> out;
+  for (const auto& [host, said] : map.hosts) {
+    const auto of_host = pfc.hosts.find(host);
+    if (of_host == pfc.hosts.end() || of_host->second.first != "{" + said.first + "}") continue;
+    const int priority = said.first.front() - '0';
+    if (out && *out != priority) return std::nullopt;
+    out = priority;
+  }
+  return out;
+}
+
+// Lines that bring the other hosts to what one host has whole.
+void add_commands(const DossierFacts& facts, const SaidByHosts& said, const std::string& wanted,
+                  const std::string& before, const std::string& after, Finding& finding) {
+  for (const auto& [host, one] : said.hosts) {
+    if (one.first == wanted) continue;
+    finding.fix.commands.push_back(
+        fmt::format("{} dev {} {}  # on {}", before, interface_of(facts, host), after, host));
+  }
+}
+
 Outcome judge_class_of_hosts(const DossierFacts& facts) {
   std::vector<Finding> findings;
   std::vector<Evidence> good;
@@ -255,6 +291,7 @@ Outcome judge_class_of_hosts(const DossierFacts& facts) {
              "A priority that is lossless at one end only is lossy for the pair: pause of one is not "
              "heard, or not sent, at the other.",
              "Choose one priority with PFC, the same bitmap on every NIC and switch port.", findings, good);
+  const std::size_t of_pfc = findings.size();
   const std::string dscp_fact = fmt::format("qos.dscp_{}_prio", facts.policy.plan.data_dscp.value());
   const SaidByHosts map =
       said_by_hosts(facts, fmt::format("priority of DSCP {}", facts.policy.plan.data_dscp.value()), "",
@@ -271,6 +308,20 @@ Outcome judge_class_of_hosts(const DossierFacts& facts) {
   judge_said(map, "The DSCP map",
              "RoCE of one DSCP is in the lossless class on one host and elsewhere on the other.",
              "Give every host the same DSCP map.", findings, good);
+  if (const auto priority = agreed_priority(pfc, map)) {
+    const DefaultPlan& plan = facts.policy.plan;
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+      if (i < of_pfc) {
+        add_commands(facts, pfc, fmt::format("{{{}}}", *priority), "dcb pfc set",
+                     fmt::format("prio-pfc all:off {}:on", *priority), findings[i]);
+      } else {
+        add_commands(facts, map, fmt::format("{}", *priority), "dcb app replace",
+                     fmt::format("dscp-prio {}:{} {}:{}", plan.data_dscp.value(), *priority,
+                                 plan.cnp_dscp.value(), plan.cnp_priority.value()),
+                     findings[i]);
+      }
+    }
+  }
   return outcome_of(std::move(findings), std::move(good),
                     "class maps or PFC of two named hosts are not among the inputs");
 }

@@ -43,6 +43,10 @@ std::vector<Evidence> pause_shown(const CountedPort& port, const Pause& pause) {
   return out;
 }
 
+std::string what_is_held(const Pause& pause) {
+  return pause.priority ? pause.subject() : std::string("the whole link");
+}
+
 std::string rate_text(const CountedPort& port, const Pause& pause) {
   if (!pause.frames || !port.elapsed || port.elapsed->seconds() <= 0) return "";
   return fmt::format(", {:.0f} frames a second",
@@ -174,7 +178,7 @@ Finding told_direction(const CountedPort& port, const Pause& pause) {
     finding.cause = fmt::format(
         "The network holds {} of this port ({}{}): congestion is downstream or at the peer, this host is its "
         "victim.{}",
-        pause.subject(), port.span(), rate_text(port, pause), total_caution(port));
+        what_is_held(pause), port.span(), rate_text(port, pause), total_caution(port));
     finding.fix = advise(
         "Look downstream: the switch port this host sends to, and whether its receiver pauses (pause sent, "
         "tx); ECN "
@@ -186,7 +190,7 @@ Finding told_direction(const CountedPort& port, const Pause& pause) {
       "This host pauses its switch port ({}{}): it drains {} slower than traffic arrives{}. No drops does "
       "not mean "
       "healthy: the loss has moved upstream.{}",
-      port.span(), rate_text(port, pause), pause.subject(),
+      port.span(), rate_text(port, pause), what_is_held(pause),
       why.empty() ? "; no counter shown says where it stalls"
                   : fmt::format("; {} points inside it", why[0].name),
       total_caution(port));

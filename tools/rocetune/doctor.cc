@@ -104,8 +104,11 @@ Expected<HandedOver> read_subject(const DoctorCommand& command, const ConfigFile
              command.fabric.is_given() ? diagnose::Input{command.fabric.scenario, "virtual-host", {}, {}}
                                        : diagnose::Input{"", "live-host", {}, {}});
   }
-  return read_handed_over(std::move(subject), command.from, {command.captures, command.recording}, options,
-                          *schema);
+  auto handed = read_handed_over(std::move(subject), command.from, {command.captures, command.recording},
+                                 options, *schema);
+  if (!handed) return handed;
+  for (host::Host& host : handed->hosts) host::name_nics(host, nics);
+  return handed;
 }
 
 diagnose::FactTable facts_of(const HandedOver& subject) {
@@ -192,11 +195,13 @@ ExitCode run_doctor(const DoctorCommand& command) {
   if (auto known = check_ports(subject->hosts, command.ports); !known) return complain(known.error());
   std::vector<diagnose::JudgedHost> hosts;
   for (std::size_t i = 0; i < subject->hosts.size(); ++i) {
-    hosts.push_back({&subject->hosts[i], subject->intervals[i] ? &*subject->intervals[i] : nullptr});
+    const bool is_told = i + subject->told_hosts >= subject->hosts.size();
+    hosts.push_back({&subject->hosts[i], subject->intervals[i] ? &*subject->intervals[i] : nullptr, is_told});
   }
   const bool has_texts = !subject->dossier.files().empty();
-  const diagnose::Report report = diagnose::diagnose(
-      {hosts, *intent, *policy, command.ports, subject->captures, has_texts ? &subject->dossier : nullptr});
+  const diagnose::Report report =
+      diagnose::diagnose({hosts, *intent, *policy, command.ports, subject->captures,
+                          has_texts ? &subject->dossier : nullptr, subject->counted});
   const diagnose::FactTable facts = facts_of(*subject);
   if (!command.html.empty()) {
     const std::string page = diagnose::report_page(

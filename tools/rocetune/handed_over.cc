@@ -140,7 +140,9 @@ class Reader {
       for (evidence::AssembledHost& assembled : evidence::assemble_hosts(out_.dossier)) {
         out_.hosts.push_back(std::move(assembled.host));
         out_.host_origins.emplace_back();
+        ++out_.told_hosts;
       }
+      out_.counted = diagnose::counted_ports(out_.dossier, schema_);
     }
     out_.intervals.resize(out_.hosts.size());
     place_recordings();

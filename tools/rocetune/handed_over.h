@@ -23,6 +23,8 @@ struct HandedOver {
   std::vector<diagnose::Capture> captures;
   evidence::Dossier dossier;
   std::vector<diagnose::Input> inputs;
+  std::size_t told_hosts = 0;                  // of the hosts, the last ones: put together from texts
+  std::vector<diagnose::CountedPort> counted;  // the counters in the texts
 };
 
 // Files that must be what they are given as.

@@ -10,9 +10,19 @@ namespace fec_histogram_text {
 namespace {
 
 constexpr std::size_t kMostBins = 256;
-constexpr std::array<std::string_view, 3> kAnchors{"Bin", "bin", "BIN"};
+constexpr std::array<std::string_view, 4> kAnchors{"Bin", "bin", "BIN", "Symbol Errors Per Codeword"};
 
-bool begins(const Line& line, const Context&) { return fec_bin_of(trimmed(line.text)).has_value(); }
+// Titles of mlxlink and of SONiC's "show interfaces counters fec-histogram".
+bool is_title(std::string_view text) {
+  return text.starts_with("Histogram of FEC") || text.starts_with("Symbol Errors Per Codeword") ||
+         text.starts_with("Header  ") ||
+         (text.size() > 2 && text.find_first_not_of("- ") == std::string_view::npos);
+}
+
+bool begins(const Line& line, const Context&) {
+  const std::string_view text = trimmed(line.text);
+  return text.starts_with("Symbol Errors Per Codeword") || fec_bin_of(text).has_value();
+}
 
 class Reader : public DocumentReader {
  public:
@@ -28,8 +38,7 @@ class Reader : public DocumentReader {
       histogram_.bins.push_back(*bin);
       return Verdict::mine;
     }
-    return text.starts_with("Histogram of FEC") || text.starts_with("Header  ") ? Verdict::mine
-                                                                                : Verdict::not_mine;
+    return is_title(text) ? Verdict::mine : Verdict::not_mine;
   }
 
   std::optional<Document> finish() override {

@@ -50,7 +50,12 @@ class Reader : public DocumentReader {
     const auto close = text.find(")==>", open);
     const auto words = host::words(text.substr(open, close - open));
     FabricLink link;
-    link.node = node_;
+    // With -l the near node stands in front, between quotation marks.
+    const std::string_view in_front = text.substr(0, open - 3);
+    const auto near = in_front.find('"');
+    link.node = near == std::string_view::npos
+                    ? node_
+                    : std::string(trimmed(in_front.substr(near + 1, in_front.rfind('"') - near - 1)));
     link.line = line;
     for (const std::string_view word : words) {
       if (word.ends_with('X') && link.width_lanes == 0) {

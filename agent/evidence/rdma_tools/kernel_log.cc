@@ -152,8 +152,9 @@ class Reader : public DocumentReader {
     const auto found = stamped(line.text, host);
     if (!found) {
       // Rows of a dump whose stamps were cut off.
-      const bool taken = dump_rows_left_ > 0 && take_dump_row(trimmed(line.text), line.number);
-      return taken || is_drivers(trimmed(line.text)) ? Verdict::mine : Verdict::not_mine;
+      const std::string_view text = trimmed(line.text);
+      const bool taken = dump_rows_left_ > 0 && take_dump_row(text, line.number);
+      return taken || is_drivers(text) || take_wrapped_gid(text) ? Verdict::mine : Verdict::not_mine;
     }
     if (prompts_.is_other_host() || (!host.empty() && !host_.empty() && host != host_))
       return Verdict::next_document;
@@ -210,6 +211,16 @@ class Reader : public DocumentReader {
       default:
         break;
     }
+  }
+
+  // "fe80:...:b31b error=-22": mail wraps it away from "unable to add gid".
+  bool take_wrapped_gid(std::string_view text) {
+    KernelEvents& refused = log_.events[static_cast<std::size_t>(KernelEvent::gid_refused)];
+    if (!text.starts_with("fe80:") || text.find(" error=") == std::string_view::npos || refused.lines.empty())
+      return false;
+    KernelLine& last = refused.lines.back();
+    if (last.text.ends_with("gid")) last.text += " " + std::string(text.substr(0, kTextKept));
+    return true;
   }
 
   // "63.008 Gb/s available PCIe bandwidth, limited by 8.0 GT/s PCIe x8 link at 0001:42:01.0 (capable of

@@ -58,11 +58,13 @@ class Reader : public DocumentReader {
     }
     if (text.find_first_not_of('-') == std::string_view::npos) return Verdict::mine;
     const auto words = host::words(text);
-    if (words[0] == "FW" && words.size() >= 2 && words[1] != "Version:" && words.size() <= 4) {
+    if (words[0] == "FW" && words.size() >= 2 && words[1] != "(Running)" && words[1] != "Version:" &&
+        words.size() <= 4) {
       take_firmware(words[1], words.size() > 2 ? words[2] : std::string_view(), line.number);
       return Verdict::mine;
     }
-    if (words[0] == "PXE" || words[0] == "UEFI" || words[0] == "Rom" || words[0] == "Found")
+    if (words[0] == "FW" || words[0] == "CLP" || words[0] == "PXE" || words[0] == "UEFI" ||
+        words[0] == "Rom" || words[0] == "Found")
       return list_.adapters.empty() ? Verdict::not_mine : Verdict::mine;
     const auto [key, value] = split_at(text, ':');
     if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) return Verdict::not_mine;

@@ -34,12 +34,23 @@ constexpr std::array<std::string_view, 14> kSections{"Operational Info",
                                                      "Serdes Tuning Transmitter Info",
                                                      "PCIe Operational (Enumerated) Info"};
 
+bool is_counter(std::string_view key) {
+  return key.starts_with("Effective Physical") || key.starts_with("Raw Physical") || key == "Symbol BER" ||
+         key == "Symbol Errors" || key == "Link Down Counter";
+}
+
 // "State                              : Active": blanks in front of the colon, unlike ibstat.
 std::pair<std::string_view, std::string_view> row_of(std::string_view text) {
   const auto colon = text.find(" : ");
   const auto end = text.ends_with(" :") ? text.size() - 2 : std::string_view::npos;
   const auto at = std::min(colon, end);
-  if (at == std::string_view::npos || at == 0) return {};
+  if (at == std::string_view::npos) {
+    // The telemetry library prints the counters as "Link Down Counter: 3".
+    const auto [key, value] = split_at(text, ':');
+    return is_counter(key) && !value.empty() ? std::pair(key, value)
+                                             : std::pair<std::string_view, std::string_view>();
+  }
+  if (at == 0) return {};
   return {trimmed(text.substr(0, at)), trimmed(text.substr(std::min(at + 3, text.size())))};
 }
 
@@ -48,8 +59,7 @@ bool is_telling(std::string_view key, std::string_view value) {
     return value == "Active" || value == "Disable" || value == "Polling" || value == "Close port" ||
            value == "Physical LinkUp" || value == "Rx disable" || value == "Port PLL Down";
   if (key == "Physical state") return !value.empty();
-  return key.starts_with("Effective Physical") || key.starts_with("Raw Physical") || key == "Symbol BER" ||
-         key == "Symbol Errors" || key == "Link Down Counter";
+  return is_counter(key);
 }
 
 bool is_section(std::string_view text) {
@@ -209,8 +219,10 @@ int take_sections(const boost::json::object& object, MlxlinkReport& report, int 
     if (is_section(name)) {
       ++sections;
       for (const auto& [key, item] : *section) {
-        const std::string text = text_of(item);
-        if (auto bin = fec_bin_of(std::string(key) + " " + text); bin && report.bins.size() < kMostBins)
+        std::string text = text_of(item);
+        std::string spaced = text;  // "[0:0],27284"
+        std::replace(spaced.begin(), spaced.end(), ',', ' ');
+        if (auto bin = fec_bin_of(std::string(key) + " " + spaced); bin && report.bins.size() < kMostBins)
           report.bins.push_back(*bin);
         set(report, key, text, 0);
       }

@@ -13,6 +13,18 @@ namespace {
 constexpr std::size_t kMostLabels = 256;
 constexpr std::array<std::string_view, 5> kAnchors{"GPU0", "GPU1", "NIC0", "mlx5_0", "NIC Legend"};
 
+// Copies keep what is left of the codes for underlining: "[4mGPU0" ... "ID[0m".
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> out = host::words(text);
+  for (std::string_view& word : out) {
+    if (word.starts_with("[4m")) word.remove_prefix(3);
+    if (word.starts_with("[0m")) word.remove_prefix(3);
+    if (word.ends_with("[0m")) word.remove_suffix(3);
+  }
+  std::erase_if(out, [](std::string_view word) { return word.empty(); });
+  return out;
+}
+
 bool is_label(std::string_view word) { return is_gpu_label(word) || is_nic_label(word); }
 
 bool is_relation(std::string_view word) {
@@ -32,7 +44,7 @@ bool is_row(const std::vector<std::string_view>& words) {
 
 bool begins(const Line& line, const Context&) {
   if (line.text.size() > 4096) return false;
-  const auto words = host::words(line.text);
+  const auto words = words_of(line.text);
   return is_header(words) || is_row(words);
 }
 
@@ -43,7 +55,7 @@ class Reader : public DocumentReader {
   Verdict take(const Line& line) override {
     if (prompts_.take(line)) return Verdict::not_mine;
     if (line.text.size() > 4096) return Verdict::not_mine;
-    const auto words = host::words(line.text);
+    const auto words = words_of(line.text);
     if (words.empty()) return any_row_ ? Verdict::mine : Verdict::not_mine;
     if (is_header(words)) {
       if (any_row_) return Verdict::next_document;

@@ -23,6 +23,10 @@ class MqcConfigReader : public DocumentReader {
     const MqcWords words = words_of(text);
     if (words.empty()) return Verdict::mine;
     line_ = line.number;
+    // A block whose lines are indented ends with the first that is not.
+    const bool indented = line.text.front() == ' ' || line.text.front() == '\t';
+    if (!indented && is_indented_) close();
+    is_indented_ = indented;
     if (take_head(words) || take_statement(words)) return Verdict::mine;
     if (words[0].starts_with('!')) return Verdict::mine;
     if (is_other_mqc(words[0])) return Verdict::mine;
@@ -56,6 +60,10 @@ class MqcConfigReader : public DocumentReader {
   void leave() {
     open_ports_.clear();
     open_profile_.clear();
+  }
+  void close() {
+    leave();
+    place_ = MqcPlace::none;
   }
 
   // Lines that open a block, whatever was open.
@@ -327,16 +335,17 @@ class MqcConfigReader : public DocumentReader {
   MqcConfig config_;
   MqcPlace place_ = MqcPlace::none;
   int line_ = 0;
+  bool is_indented_ = false;
   std::string open_class_map_, open_policy_, open_profile_;
   std::vector<std::string> open_ports_;
   TrafficClass open_queue_;
 };
 
-constexpr std::string_view kMqcAnchors[] = {"class-map ",    "policy-map ", "priority-flow-control ",
-                                            "qos map ",      "qos trust ",  "qos profile ",
-                                            "system qos",    "interface E", "interface e",
-                                            "interface p",   "interface P", "service-policy ",
-                                            "random-detect "};
+constexpr std::string_view kMqcAnchors[] = {
+    "hostname ",       "class-map ",    "policy-map ",  "priority-flow-control ",
+    "qos map ",        "qos trust ",    "qos profile ", "system qos",
+    "interface E",     "interface e",   "interface p",  "interface P",
+    "service-policy ", "random-detect "};
 
 }  // namespace
 

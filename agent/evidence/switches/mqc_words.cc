@@ -8,7 +8,8 @@
 namespace rocetune::evidence {
 namespace {
 
-constexpr std::string_view kMqcBegins[] = {"class-map ",
+constexpr std::string_view kMqcBegins[] = {"hostname ",
+                                           "class-map ",
                                            "policy-map ",
                                            "priority-flow-control ",
                                            "qos map ",

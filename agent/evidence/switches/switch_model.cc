@@ -42,7 +42,13 @@ void SwitchSettings::overlay(const SwitchSettings& over) {
   take_over(mtu, over.mtu);
   take_over(speed, over.speed);
   take_over(cable, over.cable);
-  take_over(watchdog, over.watchdog);
+  if (over.watchdog) {
+    SwitchWatchdog merged = *over.watchdog;
+    if (watchdog && !merged.detection) merged.detection = watchdog->detection;
+    if (watchdog && !merged.restoration) merged.restoration = watchdog->restoration;
+    if (watchdog && merged.action.empty()) merged.action = watchdog->action;
+    watchdog = std::move(merged);
+  }
 }
 
 SwitchSettings SwitchModel::of(std::string_view port) const {
