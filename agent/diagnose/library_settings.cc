@@ -164,8 +164,9 @@ void check_service_level(const std::map<std::string, ShownSetting>& environment,
     const char* level;
     const char* traffic_class;
   };
-  for (const LevelAndClass& names : {LevelAndClass{"NCCL_IB_SL", "NCCL_IB_TC"}, LevelAndClass{"UCX_IB_SL", "UCX_IB_TRAFFIC_CLASS"},
-                             LevelAndClass{"NVSHMEM_IB_SL", "NVSHMEM_IB_TRAFFIC_CLASS"}}) {
+  for (const LevelAndClass& names :
+       {LevelAndClass{"NCCL_IB_SL", "NCCL_IB_TC"}, LevelAndClass{"UCX_IB_SL", "UCX_IB_TRAFFIC_CLASS"},
+        LevelAndClass{"NVSHMEM_IB_SL", "NVSHMEM_IB_TRAFFIC_CLASS"}}) {
     const ShownSetting* level = find_setting(environment, names.level);
     if (level == nullptr || level->setting->value == "0" ||
         find_setting(environment, names.traffic_class) != nullptr || links.only_infiniband()) {
