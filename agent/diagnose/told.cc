@@ -10,7 +10,8 @@ Told told_of(const CountedPort& port, std::optional<std::uint64_t> errors,
   if (*errors == 0) return Told::none;
   if (packets && *packets > 0) {
     const double share = static_cast<double>(*errors) / static_cast<double>(*packets);
-    return share >= notable.value() ? Told::many : Told::few;
+    // A handful is chance, whatever it is a share of: a grep may show a part of the packets only.
+    return share >= notable.value() && *errors >= policy.told_increase ? Told::many : Told::few;
   }
   return *errors >= (port.is_total ? policy.told_total : policy.told_increase) ? Told::many : Told::few;
 }

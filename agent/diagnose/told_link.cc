@@ -16,6 +16,10 @@ namespace {
 
 std::optional<std::uint64_t> frames_received(const CountedPort& port) {
   if (const auto all = port.count("rx_packets_phy")) return all;
+  // A grep of one priority is not all of them.
+  for (int p = 0; p < Priority::kCount; ++p) {
+    if (!port.count("rx_packets", Priority(p))) return std::nullopt;
+  }
   return port.sum("rx_packets");
 }
 
