@@ -10,6 +10,11 @@
 namespace rocetune::diagnose {
 
 enum class ShownAs { info, warning, critical, passed, not_checked };
+inline constexpr auto kInfo = ShownAs::info;
+inline constexpr auto kWarning = ShownAs::warning;
+inline constexpr auto kCritical = ShownAs::critical;
+inline constexpr auto kPassed = ShownAs::passed;
+inline constexpr auto kNotChecked = ShownAs::not_checked;
 
 struct ShownCase {
   const char* what;

@@ -4,11 +4,6 @@
 namespace rocetune::diagnose {
 namespace {
 
-constexpr auto kInfo = ShownAs::info;
-constexpr auto kWarning = ShownAs::warning;
-constexpr auto kCritical = ShownAs::critical;
-constexpr auto kPassed = ShownAs::passed;
-constexpr auto kNotChecked = ShownAs::not_checked;
 std::string ibstat_text(const std::string& device, int rate, const std::string& more = "") {
   return "CA '" + device + "'\n\tCA type: MT4129\n" + more +
          "\tPort 1:\n\t\tState: Active\n\t\tRate: " + std::to_string(rate) + "\n\t\tLink layer: Ethernet\n";

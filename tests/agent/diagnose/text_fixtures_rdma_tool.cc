@@ -7,11 +7,6 @@
 namespace rocetune::diagnose {
 namespace {
 
-constexpr auto kInfo = ShownAs::info;
-constexpr auto kWarning = ShownAs::warning;
-constexpr auto kCritical = ShownAs::critical;
-constexpr auto kPassed = ShownAs::passed;
-constexpr auto kNotChecked = ShownAs::not_checked;
 const std::string kHeader = "DEV PORT INDEX GID IPv4 VER DEV\n";
 std::string gid_row(const std::string& device, int index, const std::string& gid, const std::string& rest) {
   return device + " 1 " + std::to_string(index) + " " + gid + " " + rest + "\n";
