@@ -32,4 +32,10 @@ std::vector<ShownCase> shown_end_cases();
 std::vector<ShownCase> shown_machine_cases();
 std::vector<ShownCase> shown_link_cases();
 
+// A block of ibstat.
+inline std::string ibstat_text(const std::string& device, int rate, const std::string& more = "") {
+  return "CA '" + device + "'\n\tCA type: MT4129\n" + more +
+         "\tPort 1:\n\t\tState: Active\n\t\tRate: " + std::to_string(rate) + "\n\t\tLink layer: Ethernet\n";
+}
+
 }  // namespace rocetune::diagnose

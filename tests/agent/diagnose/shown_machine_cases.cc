@@ -2,14 +2,7 @@
 #include "tests/agent/diagnose/shown_cases.h"
 
 namespace rocetune::diagnose {
-namespace {
-
-std::string ibstat_text(const std::string& device, int rate, const std::string& more = "") {
-  return "CA '" + device + "'\n\tCA type: MT4129\n" + more +
-         "\tPort 1:\n\t\tState: Active\n\t\tRate: " + std::to_string(rate) + "\n\t\tLink layer: Ethernet\n";
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::vector<ShownCase> shown_machine_cases() {
   const std::string limited =

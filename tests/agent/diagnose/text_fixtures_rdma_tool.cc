@@ -20,11 +20,6 @@ std::string port_text(const std::string& device, int mtu, const std::string& res
   return "hca_id:\t" + device + "\n\t\tport:\t1\n\t\t\tstate:\t\tPORT_ACTIVE (4)\n\t\t\tactive_mtu:\t\t" +
          std::to_string(mtu) + " (5)\n\t\t\tlink_layer:\t\tEthernet\n" + rest;
 }
-std::string ibstat_text(const std::string& device, int rate, const std::string& more = "") {
-  return "CA '" + device + "'\n\tCA type: MT4129\n" + more +
-         "\tPort 1:\n\t\tState: Active\n\t\tRate: " + std::to_string(rate) + "\n\t\tLink layer: Ethernet\n";
-}
-
 }  // namespace
 
 std::vector<ShownCase> shown_gid_cases() {
