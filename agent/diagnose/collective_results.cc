@@ -318,6 +318,7 @@ std::span<const Rule> collective_results_rules() {
                   "takes no time.",
        .fix = "Build with MPI=1.",
        .source = "NVIDIA/nccl-tests#294",
+       .gates = {},
        .judge = judge_communication},
       {.id = "BENCH-2",
        .title = "Numbers are compared with what they can be compared with",
@@ -327,6 +328,7 @@ std::span<const Rule> collective_results_rules() {
        .decided = "Info where a footer averages more than one size.",
        .fix = "Compare the largest size with the NICs' ceiling.",
        .source = "nccl-tests' maintainers in NVIDIA/nccl-tests",
+       .gates = {},
        .judge = judge_comparison},
       {.id = "BENCH-3",
        .title = "Bandwidth does not fall with size",
@@ -336,6 +338,7 @@ std::span<const Rule> collective_results_rules() {
        .decided = "Warning with size and ratio; a dip that recovers is none.",
        .fix = "GDR off for comparison, counters before and after.",
        .source = "NVIDIA/nccl#1453",
+       .gates = {},
        .judge = judge_cliffs},
       {.id = "HOST-3",
        .title = "The collective reaches what the network can do",
@@ -346,6 +349,7 @@ std::span<const Rule> collective_results_rules() {
        .decided = "Warning. A verbs test on host memory does not clear the GPU path.",
        .fix = "Verbs test with GPU memory, GPUDirect, affinity, chunk size, PCIe.",
        .source = "NVIDIA/nccl#2409",
+       .gates = {},
        .judge = judge_above_network},
   };
   return kRules;

@@ -243,7 +243,7 @@ void find_pinning(const DossierFacts& facts, std::vector<Finding>& findings, std
   }
 }
 
-Outcome judge_result_of_placement(const DossierFacts& facts) {
+Outcome judge_slots_and_cores(const DossierFacts& facts) {
   std::vector<Finding> findings;
   std::vector<Evidence> good;
   find_slow_devices(facts, findings, good);
@@ -337,6 +337,7 @@ std::span<const Rule> compared_results_rules() {
                   "to measure.",
        .fix = "Compare PCIe, link and counters of that host.",
        .source = "openucx/ucx#7449",
+       .gates = {},
        .judge = judge_nodes},
       {.id = "HOST-2",
        .title = "The rate does not depend on socket, core or slot",
@@ -346,7 +347,8 @@ std::span<const Rule> compared_results_rules() {
        .decided = "Warning below 80 %.",
        .fix = "Bind to the NIC's node; PCIe width, relaxed ordering, BIOS.",
        .source = "open-mpi/ompi#6888, openucx/ucx#7449",
-       .judge = judge_result_of_placement},
+       .gates = {},
+       .judge = judge_slots_and_cores},
       {.id = "LIB-1",
        .title = "Versions of the library give the same result",
        .condition = "The same test on the same hosts is alike with every version.",
@@ -355,6 +357,7 @@ std::span<const Rule> compared_results_rules() {
        .decided = "Warning where one is below two thirds of the other.",
        .fix = "Compare channels and NICs, not QoS.",
        .source = "NVIDIA/dgx-spark-playbooks#102",
+       .gates = {},
        .judge = judge_versions},
   };
   return kRules;

@@ -10,7 +10,7 @@ namespace {
 
 // Whether ECE was on for a document's run, as far as its file says; nothing if it does not.
 std::optional<bool> ece_of(const DossierFacts& facts, const evidence::Document& document) {
-  for (const SettingSeen& seen : settings_named(facts.dossier, "NCCL_IB_ECE_ENABLE")) {
+  for (const ShownSetting& seen : shown_settings(facts, "NCCL_IB_ECE_ENABLE")) {
     if (seen.document->file == document.file) return seen.setting->value != "0";
   }
   const std::string name = evidence::lower_case(document.file);
@@ -89,6 +89,7 @@ std::span<const Rule> congestion_choice_rules() {
        .decided = "Warning where the one with ECE is below 80 % of the other.",
        .fix = "NCCL_IB_ECE_ENABLE=0; same firmware on both ends.",
        .source = "NVIDIA/nccl#1403",
+       .gates = {},
        .judge = judge_choice},
   };
   return kRules;

@@ -288,7 +288,7 @@ Outcome judge_queue_pairs(const DossierFacts& facts) {
 
 // ---- LOSS-3 ----
 
-Outcome judge_flushed_requests(const DossierFacts& facts) {
+Outcome judge_logged_flushes(const DossierFacts& facts) {
   if (!any_signs(facts))
     return Outcome::not_checked("no log of a program that uses RDMA is among the inputs");
   const Completions flushed = completions_in(facts.dossier, evidence::wc::kFlushed);
@@ -324,6 +324,7 @@ std::span<const Rule> transport_errors_rules() {
        .decided = "Critical for status 4 or a failed ibv_reg_mr.",
        .fix = "Clear the GPU path: ACS, IOMMU, peer memory or DMA-BUF; raise the memlock limit.",
        .source = "NVIDIA/nccl#928, NVIDIA/nccl-tests#24, #252",
+       .gates = {},
        .judge = judge_memory},
       {.id = "PATH-3",
        .title = "The other end acknowledges",
@@ -334,6 +335,7 @@ std::span<const Rule> transport_errors_rules() {
            "Critical; at the first request it was never connected, later it is loss or a link that failed.",
        .fix = "GIDs of both ends, then a verbs test on the same pair, then MTU and filters, then loss.",
        .source = "NVIDIA/nccl#426, openucx/ucx#2434",
+       .gates = {},
        .judge = judge_retries},
       {.id = "PATH-4",
        .title = "Queue pairs can be set up",
@@ -343,6 +345,7 @@ std::span<const Rule> transport_errors_rules() {
        .decided = "Critical, explained by errno: 110, 61, 22, 19, 101.",
        .fix = "GID by type and subnet, route and neighbour on that device.",
        .source = "NVIDIA/nccl#769, kvcache-ai/Mooncake#204",
+       .gates = {},
        .judge = judge_queue_pairs},
       {.id = "LOSS-3",
        .title = "Flushed requests are not counted as loss",
@@ -352,7 +355,8 @@ std::span<const Rule> transport_errors_rules() {
        .decided = "Info where such lines stand.",
        .fix = "Find the first real error.",
        .source = "pytorch/gloo#147",
-       .judge = judge_flushed_requests},
+       .gates = {},
+       .judge = judge_logged_flushes},
   };
   return kRules;
 }

@@ -113,6 +113,11 @@ class TextReader {
     return cleaner_.clean(std::string_view(begin, std::min(length, kLongestLine)), ++number_);
   }
 
+  // Rules and borders of tables say nothing: "-----", "+----+----+", "#".
+  static bool is_ornament(std::string_view text) {
+    return text.find_first_not_of("-+=|*#_ \t") == std::string_view::npos;
+  }
+
   void take_line(const Line& line) {
     if (line.is_command) {
       if (!line.prompt_host.empty()) context_.host = line.prompt_host;
@@ -126,7 +131,7 @@ class TextReader {
       if (offer(it, line)) return;
     }
     if (begin_document(line)) return;
-    note_unread(line.number);
+    if (!is_ornament(line.text)) note_unread(line.number);
   }
 
   // True if it took the line. The latest taker is asked first from then on.

@@ -349,6 +349,7 @@ bool begins_perftest(const Line& line, const Context&) {
                  "Waiting for client to connect", "BW peak won't be measured"}))
     return true;
   if (contains(text, "Failed to modify QP") && contains(text, " to RT")) return true;
+  if (text.starts_with("Couldn't connect to ") && contains(text, ":")) return true;
   const std::string_view bare = trimmed(text);
   if ((bare.ends_with("BW Test") || bare.ends_with("Latency Test")) && bare.size() <= 60)
     return !bare.starts_with('#') && bare.find_first_of(":=/") == std::string_view::npos;
