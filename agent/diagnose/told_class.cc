@@ -282,7 +282,9 @@ Outcome judge_class_of_hosts(const DossierFacts& facts) {
   std::vector<Evidence> good;
   const SaidByHosts pfc = said_by_hosts(facts, "PFC priorities", "", [](const evidence::Document& d) {
     const auto mask = fact_in(d, "qos.pfc_mask");
-    return mask ? std::optional(to_text(PrioritySet(static_cast<std::uint8_t>(*mask)))) : std::nullopt;
+    if (!mask) return std::optional<std::string>();
+    return std::optional(*mask == 0 ? std::string("none")
+                                    : to_text(PrioritySet(static_cast<std::uint8_t>(*mask))));
   });
   judge_said(pfc, "PFC",
              "A priority that is lossless at one end only is lossy for the pair: pause of one is not heard, "

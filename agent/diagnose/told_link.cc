@@ -126,11 +126,12 @@ Outcome judge_told_link_errors(const DossierFacts& facts) {
 
 // ---- LINK-2 ----
 
-void judge_told_downs(const CountedPort& port, std::vector<Finding>& findings, std::vector<Evidence>& good) {
+void judge_told_downs(const DossierFacts& facts, const CountedPort& port, std::vector<Finding>& findings,
+                      std::vector<Evidence>& good) {
   const auto downs = port.count("link_downs");
   if (!downs) return;
   // A total counts every reboot of the neighbour since boot.
-  if (*downs == 0) {
+  if (*downs < (port.is_total ? facts.policy.told_increase : 1)) {
     good.push_back(port.evidence("link_downs"));
     return;
   }
@@ -172,7 +173,7 @@ void judge_told_speed(const evidence::Document& document, const evidence::Ethtoo
 Outcome judge_told_link_state(const DossierFacts& facts) {
   std::vector<Finding> findings;
   std::vector<Evidence> good;
-  for (const CountedPort& port : facts.counted) judge_told_downs(port, findings, good);
+  for (const CountedPort& port : facts.counted) judge_told_downs(facts, port, findings, good);
   for (const auto& [document, link] : facts.dossier.all<evidence::EthtoolLink>()) {
     judge_told_speed(*document, *link, findings, good);
   }
@@ -271,7 +272,8 @@ std::span<const Rule> told_link_rules() {
        .condition = "No link-down event, and no slower than both ends offer.",
        .why = "A flap stops the job, moves GIDs, and may drop run-time QoS; a slow port drags a collective.",
        .needs = "ethtool -S with link_down_events_phy of two moments; ethtool IF with the partner's modes.",
-       .decided = "A rise between two dumps is a finding, a total since boot is info. A port without link is "
+       .decided = "A rise between two dumps is a finding; a total since boot is info from 10 on. A port "
+                  "without link is "
                   "not judged: it may not be meant to be used.",
        .fix = "Cable, module, autonegotiation.",
        .source = "NVIDIA/nccl#2157; Linux ethtool",

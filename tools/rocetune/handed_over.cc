@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "agent/counters/record.h"
 #include "agent/counters/snapshot.h"
@@ -204,12 +205,19 @@ class Reader {
                   "{}: found JSON without a host, allowed: what rocetune inspect --json prints", file.path);
     }
     int lines_read = 0;
+    std::set<std::string> tools, dcb_objects;
     for (const evidence::Document& document : reading.documents) {
       out_.inputs.push_back({file.name, document.format, document.host,
                              document.phase ? std::optional(document.phase->text) : std::nullopt,
                              document.first_line, document.last_line});
       lines_read += document.last_line - document.first_line + 1;
+      const bool is_dcb = document.format.starts_with("dcb");
+      if (is_dcb) dcb_objects.insert(document.format);
+      if (document.format != "command") tools.insert(is_dcb ? "dcb" : document.format);
     }
+    // What the file is as a whole, beside what is in it.
+    if (dcb_objects.size() > 1) out_.inputs.push_back({file.name, "dcb", std::nullopt, std::nullopt});
+    if (tools.size() > 1) out_.inputs.push_back({file.name, "mixed", std::nullopt, std::nullopt});
     const bool is_mostly_notes =
         reading.documents.empty() ||
         reading.report.unread > kNotesShare * static_cast<double>(reading.report.unread + lines_read);
