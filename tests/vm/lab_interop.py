@@ -28,7 +28,7 @@ EAL = f"--no-huge --no-pci -m 128 -l 0 --vdev={AF_PACKET}"
 
 DATA = ("send", "send_immediate", "write", "write_immediate", "read")
 ATOMICS = ("compare_swap", "fetch_add")
-RECEIVED = ("send", "send_immediate", "write_immediate")  # those that take a receive request
+RECEIVED = ("send", "send_immediate", "send_invalidate", "write_immediate")  # those that take a receive request
 
 # EAL opens every driver in Debian's folder, which takes an emulated guest half a minute.
 DRIVER_FOLDER = next(pathlib.Path("/usr/lib").glob("*/dpdk/pmds-*"), None)
@@ -161,9 +161,11 @@ class Traffic:
   count: int
   sizes: tuple
   seed: int = 7
+  keys: tuple = ()  # of the other side: message i takes keys[i % n] away, or uses it
 
   def fields(self):
-    return {"operation": self.operation, "count": self.count, "sizes": list(self.sizes), "seed": self.seed}
+    return {"operation": self.operation, "count": self.count, "sizes": list(self.sizes), "seed": self.seed,
+            "keys": list(self.keys)}
 
 
 def digest(side, traffic, of_target):
@@ -207,6 +209,8 @@ def exchange(asker, answerer, traffic):
                  f"{what}: lengths")
     immediates = [traffic.seed + i for i in range(traffic.count)] if "immediate" in traffic.operation else []
     expect_equal(got["immediates"], immediates, f"{what}: immediates")
+    invalidated = list(traffic.keys) if traffic.operation == "send_invalidate" else []
+    expect_equal(got["invalidated"], invalidated, f"{what}: keys taken away")
   if traffic.operation in ATOMICS:
     results, left = atomic_results(traffic)
     words = dataclasses.replace(traffic, sizes=(8,))
@@ -223,8 +227,12 @@ def all_operations(engine, kernel, count, sizes):
   for asker, answerer in ((engine, kernel), (kernel, engine)):
     for operation in DATA:
       exchange(asker, answerer, Traffic(operation, count, sizes))
+    few = min(count, 60)
     for operation in ATOMICS:
-      exchange(asker, answerer, Traffic(operation, min(count, 60), (8,)))
+      exchange(asker, answerer, Traffic(operation, few, (8,)))
+    keys = tuple(answerer.do("windows", count=few)["keys"])
+    expect_equal(len(set(keys)), few, f"keys of {answerer.name}: {keys}")
+    exchange(asker, answerer, Traffic("send_invalidate", few, sizes, keys=keys))
 
 
 # ---- what both sides counted ----
