@@ -55,6 +55,21 @@ def case_vhost(bench):
         right_rows(client, [64, 9000])
 
 
+def case_vhost_queues(bench):
+    """Two queues of virtio over vhost-user, a shard on each; either end the server."""
+    needs_driver(bench, "vhost")
+    needs_driver(bench, "virtio")
+    place = f"{bench.folder}/vhost.sock"
+    bench.eal_extra = "--lcores=0@0,1@0"  # two threads on one core: slow, and enough to see that they get along
+    vhost, virtio = f"--vdev=net_vhost0,iface={place},queues=2", f"--vdev=net_virtio_user0,path={place},queues=2"
+    for ends in ({"server": vhost, "client": virtio}, {"server": f"{virtio},server=1", "client": f"{vhost},client=1"}):
+        bench.server_first = ends["server"] == vhost
+        bench.vdev = lambda role, index=0: ends[role]
+        flags = ["--size", "64B,5000B", "--mtu", "4096", "--for", "300ms", "--shards", "2", "--qps", "4", "--window", "4", "--cc", "off"]
+        (client,), _ = bench.run("stream", flags, ["--shards", "2"])
+        right_rows(client, [64, 5000])
+
+
 def expect_mtu_refused(bench, mtu, most):
     """By a client that finds out before it looks for a server."""
     large = bench.start(["stream", "--connect", bench.place, "--mtu", str(mtu), "--dpdk", f"{EAL} {bench.vdev('client')}"])
@@ -193,6 +208,21 @@ def case_tap_device(bench):
         finally:
             server.kill()
         tap_while_playing(bench, "rttap", "net_tap0,iface=rttap")
+
+
+def case_tap_queues(bench):
+    """Two queues of a tap device, a shard on each, against two of a packet socket behind its interface."""
+    needs_driver(bench, "tap")
+    if not os.path.exists("/dev/net/tun"):
+        raise NotRun("no /dev/net/tun")
+    with namespace(bench):
+        bench.eal_extra = "--lcores=0@0,1@0"
+        bench.server_first = True
+        ends = {"server": "--vdev=net_tap0,iface=rttap", "client": "--vdev=net_af_packet0,iface=rttap,qpairs=2"}
+        bench.vdev = lambda role, index=0: ends[role]
+        flags = ["--size", "64B,5000B", "--for", "300ms", "--shards", "2", "--qps", "4", "--window", "4", "--cc", "off", "--address", "192.0.2.2"]
+        (client,), _ = bench.run("stream", flags, ["--shards", "2", "--address", "192.0.2.1"])
+        right_rows(client, [64, 5000])
 
 
 def case_ring(bench):
