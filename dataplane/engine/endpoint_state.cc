@@ -37,6 +37,7 @@ EndpointState::EndpointState(const EndpointOptions& chosen, PayloadAccess& paylo
       completions(2 * (chosen.send_requests + chosen.receive_requests)),
       timers(chosen.queue_pairs),
       active(chosen.queue_pairs),
+      patient_answers(chosen.acknowledgement_patience > Duration() ? chosen.queue_pairs : 0),
       waiting_for_port(chosen.queue_pairs),
       placements(payload_access) {}
 

@@ -61,10 +61,12 @@ struct EndpointState {
   CompletionQueue completions;
   TimerWheel timers;
   QueuePairList active;            // may have frames to send
+  QueuePairList patient_answers;   // their acknowledgement lets requests go first, until answers_due
   QueuePairList waiting_for_port;  // oldest request acknowledged, its memory still referred to
   PlacementBatch placements;
   std::array<Inbound, 8>
       inbound;  // part of a burst: what was summed stays in the nearest cache until it is placed
+  Instant answers_due = Instant::never();
   Statistics statistics;
   std::uint64_t ticket = 0;    // frames handed out
   std::uint64_t released = 0;  // of these, no longer referring to memory

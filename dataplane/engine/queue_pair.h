@@ -19,6 +19,9 @@ namespace rocetune::engine {
 // so does the end of a request that wants a completion, and the last one there is. Ours; the specification
 // leaves it open (section 9.7.5.1.1).
 constexpr std::uint32_t kAckInterval = 16;
+// Turns in which an acknowledgement lets requests go first, if it may
+// (EndpointOptions::acknowledgement_patience).
+constexpr std::uint8_t kMostWaits = 4;
 
 // A posted send request: what is needed of a SendRequest, and how far it is. Many may be on their way, so
 // what only atomics have is apart.
@@ -131,6 +134,7 @@ struct ReceiveSide {
   bool nak_outstanding = false;  // one NAK per gap: silence until the expected packet comes
   bool has_failed = false;       // takes no more requests; in error once its NAK has left
   bool cnp_due = false;
+  std::uint8_t answer_waits = 0;    // turns in which `answer` let requests go first
   std::uint8_t repeated_reads = 0;  // of `responses`
   std::uint8_t repeated_atomics = 0;
   CompletionStatus failure = CompletionStatus::flushed;  // of the receive request in use
