@@ -30,7 +30,6 @@ EndpointState::EndpointState(const EndpointOptions& chosen, PayloadAccess& paylo
       regions(chosen.memory_regions, payload_access),
       pairs(chosen.queue_pairs, chosen.shard, chosen.shard_bits),
       sends(chosen.send_requests),
-      atomics(chosen.send_requests),
       receives(chosen.receive_requests),
       responses(chosen.responder_resources),
       // Twice: as many again may be completed and not polled while new ones are on their way.

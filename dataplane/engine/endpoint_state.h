@@ -54,7 +54,8 @@ struct EndpointState {
   RegionTable regions;
   QueuePairTable pairs;
   SlotPool<SendSlot> sends;
-  UntouchedArray<AtomicOperands> atomics;  // by slot of `sends`, written where that is an atomic
+  // By slot of `sends`, written where that is an atomic; there from the first one on.
+  std::optional<UntouchedArray<AtomicOperands>> atomics;
   SlotPool<ReceiveSlot> receives;
   SlotPool<ResponseSlot> responses;
   std::uint32_t responses_granted = 0;  // of that pool, to connected queue pairs

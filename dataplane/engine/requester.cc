@@ -96,7 +96,10 @@ Posted Requester::post(std::uint32_t row, const SendRequest& request) {
   slot.fenced = request.fenced;
   slot.has_immediate = request.has_immediate;
   slot.has_invalidate = request.has_invalidate;
-  if (slot.is_atomic()) state_->atomics[index] = {request.swap_or_add, request.compare};
+  if (slot.is_atomic()) {
+    if (!state_->atomics) state_->atomics.emplace(state_->options.send_requests);
+    (*state_->atomics)[index] = {request.swap_or_add, request.compare};
+  }
   send.posted_end = slot.end();
   if (send.oldest == kNoSlot) send.oldest = index;
   // Behind something else that waits to be sent it changes nothing yet.
@@ -207,7 +210,7 @@ void Requester::build_request(std::uint32_t row, std::uint32_t index, Sequence a
   }
   const wire::MutableBytes extended = extended_of(frame, *state_->pairs.path(row).headers);
   if (slot.is_atomic()) {
-    const AtomicOperands& operands = state_->atomics[index];
+    const AtomicOperands& operands = (*state_->atomics)[index];
     wire::AtomicEth{slot.remote_address, slot.remote_key.value(), operands.swap_or_add, operands.compare}
         .emit(wire::fixed<wire::AtomicEth::kSize>(extended));
     draft.extended = wire::AtomicEth::kSize;

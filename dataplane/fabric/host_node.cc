@@ -114,7 +114,7 @@ std::uint32_t HostNode::wire_bytes_of(const engine::TransmitFrame& frame) const 
       return has_payload ? frame.payload.length + static_cast<std::uint32_t>(kHpccAround.count())
                          : kHpccAcknowledgement;
     case Framing::infiniband:
-      return static_cast<std::uint32_t>(frame.size() - kBth) + kInfiniBandAround;
+      return static_cast<std::uint32_t>(frame.size() - kEthernet - kBth) + kInfiniBandAround;
     case Framing::ethernet:
       break;
   }
@@ -124,13 +124,15 @@ std::uint32_t HostNode::wire_bytes_of(const engine::TransmitFrame& frame) const 
 Packet& HostNode::packet_of(const engine::TransmitFrame& frame) {
   Packet& packet = packets().take();
   PacketBody& body = packets().body(packet);
-  ROCETUNE_ASSERT(frame.header_size + wire::kIcrcSize <= PacketBody::kHeaderRoom);
-  std::memcpy(body.header.data(), frame.header.data(), PacketBody::kHeaderRoom);
-  body.header_size = frame.header_size & 0x7F;
+  ROCETUNE_ASSERT(frame.header_size <= kEthernet + PacketBody::kHeaderRoom);
+  ROCETUNE_ASSERT(std::memcmp(frame.header.data(), kEthernetHeader.data(), kEthernet) == 0);
+  std::memcpy(body.header.data(), frame.header.data() + kEthernet, PacketBody::kHeaderRoom);
+  packet.header_size = static_cast<std::uint8_t>(frame.header_size - kEthernet);
   packet.kind = PacketKind::roce;
   packet.hops = 0;
   packet.ce_echo = false;
-  body.set_content(frame.payload.length > 0 ? memory_.content_of(frame.payload) : engine::SyntheticContent());
+  set_content(packet, body,
+              frame.payload.length > 0 ? memory_.content_of(frame.payload) : engine::SyntheticContent());
   const TosByte tos = TosByte::from_wire(wire::load8(body.header, kIp + 1));
   packet.dscp = tos.dscp();
   packet.ecn = parameters_.framing == Framing::infiniband ? Ecn::not_ect : tos.ecn();

@@ -207,7 +207,7 @@ class HostNode final : public Node {
   void echo_arrived(Instant now, const PacketBody& body);
 
   // host_traffic.cc: what is asked of the engine.
-  std::uint32_t add_channel(const Channel& channel);
+  std::uint32_t add_channel(Channel channel);
   bool post(std::uint32_t channel, std::uint64_t bytes, std::optional<std::uint32_t> immediate);
   void post(const Sending& sending);
   void post_waiting(std::uint32_t channel);

@@ -14,29 +14,38 @@ struct Arrival {
   PacketIndex packet;
 };
 
-// Windows of virtual time have turns: 0, 1, 0, 1 ... What the sender appends during one becomes visible to
-// the receiver with the next, whose turn is the other one, so that the two never touch the same list at a
-// time. No arrival lies in the window in which it was sent, because no window is longer than the shortest
-// delay.
+// Between nodes that one thread runs it is one list. Between others windows of virtual time have turns: 0, 1,
+// 0, 1 ... What the sender appends during one becomes visible to the receiver with the next, whose turn is
+// the other one, so that the two never touch the same list at a time. No arrival lies in the window in which
+// it was sent, because no window is longer than the shortest delay: the receiver does the same either way.
 class Pipe {
  public:
-  // Towards port `port` of node `receiver`. `loss`: of each frame.
-  Pipe(Duration delay, Ratio loss, NodeId receiver, std::uint16_t port)
-      : delay_(delay), loss_(loss), receiver_(receiver), port_(port) {}
+  // Towards port `port` of node `receiver`. `loss`: of each frame. `is_shared`: one thread runs both ends.
+  Pipe(Duration delay, Ratio loss, NodeId receiver, std::uint16_t port, bool is_shared)
+      : delay_(delay), loss_(loss), receiver_(receiver), port_(port), is_shared_(is_shared) {}
   Duration delay() const { return delay_; }
   Ratio loss() const { return loss_; }
   NodeId receiver() const { return receiver_; }
   std::uint16_t port() const { return port_; }
 
-  // By the sender: the last bit, or the last that the receiver waits for, leaves at `left`. True: it is the
-  // first one of this window.
+  // By the sender: the last bit, or the last that the receiver waits for, leaves at `left`. True: the
+  // receiver has to be told, because it does not know of one before.
   bool send(unsigned turn, Instant left, PacketIndex packet) {
-    sent_[turn].push_back({left + delay_, packet});
+    const Arrival arrival{left + delay_, packet};
+    if (is_shared_) {
+      const bool is_first = waiting_.is_empty();
+      waiting_.push(arrival);
+      return is_first;
+    }
+    sent_[turn].push_back(arrival);
     return sent_[turn].size() == 1;
   }
 
   // By the receiver, when a window begins: what was sent in the one before.
-  void open(unsigned turn_before) { waiting_.append(sent_[turn_before]); }
+  void open(unsigned turn_before) {
+    for (const Arrival& arrival : sent_[turn_before]) waiting_.push(arrival);
+    sent_[turn_before].clear();
+  }
   Instant next() const { return waiting_.is_empty() ? Instant::never() : waiting_.front().time; }
   PacketIndex next_packet() const { return waiting_.is_empty() ? kNoPacket : waiting_.front().packet; }
   PacketIndex take() {
@@ -50,7 +59,8 @@ class Pipe {
   Ratio loss_;
   NodeId receiver_;
   std::uint16_t port_;
-  std::array<std::vector<Arrival>, 2> sent_;
+  bool is_shared_;
+  std::array<std::vector<Arrival>, 2> sent_;  // where different threads run the ends
   Fifo<Arrival> waiting_;
 };
 
