@@ -29,11 +29,11 @@ EndpointState::EndpointState(const EndpointOptions& chosen, PayloadAccess& paylo
       access(payload_access),
       regions(chosen.memory_regions, payload_access),
       pairs(chosen.queue_pairs, chosen.shard, chosen.shard_bits),
+      // Twice: as many again may be completed and not polled while new ones are on their way.
+      completions(2 * (chosen.send_requests + chosen.receive_requests)),
       sends(chosen.send_requests),
       receives(chosen.receive_requests),
       responses(chosen.responder_resources),
-      // Twice: as many again may be completed and not polled while new ones are on their way.
-      completions(2 * (chosen.send_requests + chosen.receive_requests)),
       timers(chosen.queue_pairs),
       active(chosen.queue_pairs),
       waiting_for_port(chosen.queue_pairs),

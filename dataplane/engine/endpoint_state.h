@@ -53,13 +53,13 @@ struct EndpointState {
   PayloadAccess& access;
   RegionTable regions;
   QueuePairTable pairs;
+  CompletionQueue completions;  // in front of the requests, of which it is rarely more than the beginning
   SlotPool<SendSlot> sends;
-  // By slot of `sends`, written where that is an atomic; there from the first one on.
+  // By slot of `sends`, written where that is an atomic; there once a queue pair may send some.
   std::optional<UntouchedArray<AtomicOperands>> atomics;
   SlotPool<ReceiveSlot> receives;
   SlotPool<ResponseSlot> responses;
   std::uint32_t responses_granted = 0;  // of that pool, to connected queue pairs
-  CompletionQueue completions;
   TimerWheel timers;
   QueuePairList active;            // may have frames to send
   QueuePairList waiting_for_port;  // oldest request acknowledged, its memory still referred to

@@ -9,9 +9,19 @@
 
 namespace rocetune::fabric {
 
+// In twelve bytes: of most links there are some dozens.
 struct Arrival {
-  Instant time;
-  PacketIndex packet;
+  Arrival() = default;
+  Arrival(Instant time, PacketIndex which)
+      : early(static_cast<std::uint32_t>(time.since_origin().count())),
+        late(static_cast<std::uint32_t>(time.since_origin().count() >> 32)),
+        packet(which) {}
+  Instant time() const {
+    return Instant(Duration(static_cast<std::int64_t>(std::uint64_t{late} << 32 | early)));
+  }
+  std::uint32_t early = 0;  // halves of the time
+  std::uint32_t late = 0;
+  PacketIndex packet = kNoPacket;
 };
 
 // Between nodes that one thread runs it is one list. Between others windows of virtual time have turns: 0, 1,
@@ -31,7 +41,7 @@ class Pipe {
   // By the sender: the last bit, or the last that the receiver waits for, leaves at `left`. True: the
   // receiver has to be told, because it does not know of one before.
   bool send(unsigned turn, Instant left, PacketIndex packet) {
-    const Arrival arrival{left + delay_, packet};
+    const Arrival arrival(left + delay_, packet);
     if (is_shared_) {
       const bool is_first = waiting_.is_empty();
       waiting_.push(arrival);
@@ -46,7 +56,7 @@ class Pipe {
     for (const Arrival& arrival : sent_[turn_before]) waiting_.push(arrival);
     sent_[turn_before].clear();
   }
-  Instant next() const { return waiting_.is_empty() ? Instant::never() : waiting_.front().time; }
+  Instant next() const { return waiting_.is_empty() ? Instant::never() : waiting_.front().time(); }
   PacketIndex next_packet() const { return waiting_.is_empty() ? kNoPacket : waiting_.front().packet; }
   PacketIndex take() {
     const PacketIndex packet = waiting_.front().packet;
