@@ -101,14 +101,19 @@ class PacketPages {
     std::array<Packet, kPage> heads;
     std::array<PacketBody, kPage> bodies;
   };
-  PacketPages() : pages_(std::make_unique<std::unique_ptr<Page>[]>(kMost)) {}
+  PacketPages() : pages_(std::make_unique_for_overwrite<Page*[]>(kMost)) {}
+  ~PacketPages() {
+    for (std::size_t i = 0; i < count_; ++i) delete pages_[i];
+  }
+  PacketPages(const PacketPages&) = delete;
+  PacketPages& operator=(const PacketPages&) = delete;
   Packet& operator[](PacketIndex index) { return page(index).heads[index % kPage]; }
   PacketBody& body(PacketIndex index) { return page(index).bodies[index % kPage]; }
   // The first packet of a new page. Several lanes at once may ask.
   PacketIndex add() {
     const std::size_t number = count_++;
     ROCETUNE_ASSERT(number < kMost);
-    pages_[number] = std::make_unique<Page>();
+    pages_[number] = std::make_unique<Page>().release();
     const auto first = static_cast<PacketIndex>(number << kPageBits);
     for (PacketIndex i = 0; i < kPage; ++i) pages_[number]->heads[i].index = first + i;
     return first;
@@ -117,7 +122,7 @@ class PacketPages {
  private:
   static constexpr std::size_t kMost = std::size_t{1} << 16;  // 64 million packets under way
   Page& page(PacketIndex index) { return *pages_[index >> kPageBits]; }
-  std::unique_ptr<std::unique_ptr<Page>[]> pages_;
+  std::unique_ptr<Page*[]> pages_;  // its own; written up to count_
   std::atomic<std::size_t> count_ = 0;
 };
 

@@ -32,7 +32,11 @@ class Pipe {
  public:
   // Towards port `port` of node `receiver`. `loss`: of each frame. `is_shared`: one thread runs both ends.
   Pipe(Duration delay, Ratio loss, NodeId receiver, std::uint16_t port, bool is_shared)
-      : delay_(delay), loss_(loss), receiver_(receiver), port_(port), is_shared_(is_shared) {}
+      : delay_(delay),
+        loss_(loss),
+        receiver_(receiver),
+        port_(port),
+        sent_(is_shared ? nullptr : std::make_unique<Turns>()) {}
   Duration delay() const { return delay_; }
   Ratio loss() const { return loss_; }
   NodeId receiver() const { return receiver_; }
@@ -42,19 +46,22 @@ class Pipe {
   // receiver has to be told, because it does not know of one before.
   bool send(unsigned turn, Instant left, PacketIndex packet) {
     const Arrival arrival(left + delay_, packet);
-    if (is_shared_) {
+    if (sent_ == nullptr) {
       const bool is_first = waiting_.is_empty();
       waiting_.push(arrival);
       return is_first;
     }
-    sent_[turn].push_back(arrival);
-    return sent_[turn].size() == 1;
+    std::vector<Arrival>& sent = (*sent_)[turn];
+    sent.push_back(arrival);
+    return sent.size() == 1;
   }
 
   // By the receiver, when a window begins: what was sent in the one before.
   void open(unsigned turn_before) {
-    for (const Arrival& arrival : sent_[turn_before]) waiting_.push(arrival);
-    sent_[turn_before].clear();
+    if (sent_ == nullptr) return;
+    std::vector<Arrival>& sent = (*sent_)[turn_before];
+    for (const Arrival& arrival : sent) waiting_.push(arrival);
+    sent.clear();
   }
   Instant next() const { return waiting_.is_empty() ? Instant::never() : waiting_.front().time(); }
   PacketIndex next_packet() const { return waiting_.is_empty() ? kNoPacket : waiting_.front().packet; }
@@ -69,8 +76,8 @@ class Pipe {
   Ratio loss_;
   NodeId receiver_;
   std::uint16_t port_;
-  bool is_shared_;
-  std::array<std::vector<Arrival>, 2> sent_;  // where different threads run the ends
+  using Turns = std::array<std::vector<Arrival>, 2>;
+  std::unique_ptr<Turns> sent_;  // none: one thread runs both ends
   Fifo<Arrival> waiting_;
 };
 
