@@ -24,26 +24,24 @@ constexpr std::uint32_t kAckInterval = 16;
 constexpr std::uint8_t kMostWaits = 4;
 
 // A posted send request: what is needed of a SendRequest, and how far it is. Many may be on their way, so
-// what only atomics have is apart.
-struct SendSlot {
+// what only atomics have is apart, and a slot is one cache line.
+struct alignas(64) SendSlot {
   std::uint64_t work_id = 0;
   PayloadReference local;  // resolved when it was posted
   std::uint64_t remote_address = 0;
   Sequence first;                 // of its packets; READ: of its responses
   std::uint64_t last_ticket = 0;  // of the last frame that referred to its payload
-  std::uint32_t message = 0;      // its number on this queue pair, from 1: the specification's SSN
   std::uint32_t immediate = 0;    // or the key to invalidate: a request has one at most
   MemoryKey remote_key;
-  std::uint32_t packets : 24 = 1;  // at least one
+  std::uint32_t message : 24 = 0;  // its number on this queue pair, from 1: the specification's SSN
   SendKind kind : 3 = SendKind::send;
   bool signaled : 1 = true;
   bool solicited : 1 = false;
   bool fenced : 1 = false;
   bool has_immediate : 1 = false;
   bool has_invalidate : 1 = false;
+  std::uint32_t next = kNoSlot;  // SlotPool's
 
-  static constexpr std::uint32_t kMostPackets = (1U << 24) - 1;
-  Sequence end() const { return first + packets; }
   // Done only when its answer is here: an acknowledgement is not enough.
   bool has_answer() const { return kind >= SendKind::read; }
   bool is_atomic() const { return kind > SendKind::read; }
@@ -52,7 +50,6 @@ struct SendSlot {
   }
 };
 static_assert(sizeof(SendSlot) == 64);
-static_assert(kLongestMessage >> 8 <= SendSlot::kMostPackets);  // at the smallest path MTU
 
 // Of an atomic, beside its SendSlot.
 struct AtomicOperands {
@@ -181,6 +178,10 @@ struct QueuePair {
   // Packets of a message; one for an empty one.
   std::uint32_t packets_of(std::uint32_t length) const {
     return length == 0 ? 1 : (length + mtu() - 1) >> mtu_shift;
+  }
+  // Behind the last packet of a request; READ: of its responses.
+  Sequence end_of(const SendSlot& slot) const {
+    return slot.first + (slot.is_atomic() ? 1 : packets_of(slot.local.length));
   }
 };
 

@@ -70,7 +70,7 @@ BENCHES = {
                       rf"^capture file, tshark +{NUMBER}", least=5),)),
     "fabric": Bench(
         median=rf"^  perm128 +{NUMBER} \(", spread=rf"^  perm128 .*\({NUMBER} to {NUMBER}\)",
-        peer=rf"^    csg-htsim, recorded: {NUMBER}"),
+        peer=rf"^    csg-htsim, (?:recorded|this run): {NUMBER}"),
     "soft-transport": Bench(
         median=r"^32 B WRITE, one way +([0-9.]+) ?[GMk]?/s", spread=r"^32 B WRITE, one way .*\(\S+.* to .*, best .*\)",
         peer=r"^ +testpmd, same frames one way: ([0-9.]+)", missing_peer=r"testpmd: not (?:installed|measured)",
