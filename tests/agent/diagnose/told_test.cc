@@ -57,5 +57,21 @@ TEST(RulesOverTexts, HostsAreToldHowToAgree) {
                                                 "dcb app replace dev e1 dscp-prio 26:3 48:6  # on hostB"}));
 }
 
+TEST(RulesOverTexts, TwoDumpsInOneFileAreAPair) {
+  const std::string first = "rx_discards_phy: 10\nrx_out_of_buffer: 0\n";
+  const std::string second = "rx_discards_phy: 5010\nrx_out_of_buffer: 0\n";
+  const Report report = report_of({{"both.txt", first + second}});
+  const auto finding = std::find_if(report.findings.begin(), report.findings.end(),
+                                    [](const Finding& f) { return f.rule == "LOSS-4"; });
+  ASSERT_NE(finding, report.findings.end());
+  EXPECT_EQ(finding->severity, Severity::critical);
+  EXPECT_EQ(finding->evidence.at(0).value, "5000");
+  EXPECT_EQ(finding->evidence.at(0).source, "both.txt:3, since both.txt:1");
+  // A second that is smaller is of another machine: both are totals.
+  for (const Finding& f : report_of({{"both.txt", second + first}}).findings) {
+    EXPECT_NE(f.severity, Severity::critical) << f.cause;
+  }
+}
+
 }  // namespace
 }  // namespace rocetune::diagnose
