@@ -33,7 +33,8 @@ Report report_of(const std::vector<TextFile>& files, const Rule& row);
 // Each family of texts has its own list, in text_fixtures_<family>.cc.
 std::vector<TextFixture> host_tool_text_fixtures();
 std::vector<TextFixture> rdma_tool_text_fixtures();
-std::vector<TextFixture> log_text_fixtures();
+std::vector<TextFixture> log_text_fixtures();  // with library_text_fixtures
+std::vector<TextFixture> library_text_fixtures();
 std::vector<TextFixture> benchmark_text_fixtures();
 std::vector<TextFixture> switch_text_fixtures();
 
