@@ -48,10 +48,14 @@ std::vector<std::string> common_names(const std::vector<const MeasuredPair*>& sl
   return uncleared.empty() ? all : uncleared;
 }
 
+// A caption such as "256KiB Mbytes/sec" holds the size and the unit.
 Evidence pair_evidence(const MeasuredPair& pair, const PairMatrix::Table& table,
                        const evidence::Document& document) {
-  return shown(pair.a + " with " + pair.b, pair.value ? fmt::format("{:g}", *pair.value) : pair.word,
-               pair.value ? table.caption : "", document, pair.line);
+  const auto blank = table.caption.rfind(' ');
+  const std::string unit = blank == std::string::npos ? table.caption : table.caption.substr(blank + 1);
+  const std::string at = blank == std::string::npos ? std::string() : ", " + table.caption.substr(0, blank);
+  return shown(pair.a + " with " + pair.b + at, pair.value ? fmt::format("{:g}", *pair.value) : pair.word,
+               pair.value ? unit : "", document, pair.line);
 }
 
 struct SlowPairs {
@@ -199,8 +203,7 @@ std::string pinning_of(const RunSeen& seen) {
   while (!name.empty()) {
     const auto dot = name.find('.');
     const std::string part = evidence::lower_case(name.substr(0, dot));
-    if (evidence::contains_any(
-            part, {"core", "numa", "socket", "pin", "cpu", "node-local", "far", "near", "local", "remote"}))
+    if (evidence::contains_any(part, {"core", "numa", "socket", "pin", "cpu", "far", "near"}))
       out += part + " ";
     name = dot == std::string_view::npos ? std::string_view() : name.substr(dot + 1);
   }
