@@ -95,6 +95,8 @@ class Network {
   void share_out(const Topology& topology);
   void build_nodes(const Topology& topology, const std::vector<HostNode::Capacity>& capacities);
   void add_links(const Topology& topology);
+  // To the next port of `to`.
+  Pipe& add_pipe(Duration delay, Ratio loss, const Node& from, const Node& to);
   void add_servers(std::uint32_t hosts);
   void join_ranks(std::size_t job, Rank low, Rank high, const Exchange& exchange, std::uint32_t number);
   // The ranks' hosts reach each other without the fabric.

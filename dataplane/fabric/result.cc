@@ -41,6 +41,7 @@ class Watches {
   }
   std::vector<PortResult> results(Instant end) {
     std::vector<PortResult> out;
+    out.reserve(watches_.size());
     auto watch = watches_.begin();
     for (std::uint32_t i = 0; i < network_.switches(); ++i) {
       for (std::uint16_t port = 0; port < network_.switch_at(i).ports(); ++port, ++watch)

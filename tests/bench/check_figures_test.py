@@ -67,6 +67,17 @@ class Judged(unittest.TestCase):
             lines = judged("soft-transport", entry(printed.getvalue()))
             self.assertEqual([line.split(" ", 1)[0] for line in lines], expected, lines)
 
+    def test_round_trip_and_its_floor_as_they_print(self):
+        window_1 = {"name": "32 B, window 1", "median": 1.1e6, "low": 1e6, "high": 1.2e6, "best": 1.2e6, "bits": 256,
+                    "p50_ns": 830, "p99_ns": 1100, "memif_p50_ns": 270, "testpmd": None, "has_testpmd": False,
+                    "goal": "0.5 us median", "lost": 0, "right": True}
+        for floor, expected in ((270, "ok"), (60, "FAIL")):
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                soft_transport.show(window_1 | {"memif_p50_ns": floor})
+            lines = [line for line in judged("soft-transport", entry(printed.getvalue())) if "round trip" in line]
+            self.assertEqual([line.split(" ", 1)[0] for line in lines], [expected], printed.getvalue())
+
     def test_every_benchmark_has_a_row(self):
         build = pathlib.Path(check_figures.__file__).with_name("meson.build").read_text(encoding="utf-8")
         self.assertEqual(set(re.findall(r"benchmark\(\s*'([^']+)'", build)), set(BENCHES))
