@@ -169,7 +169,8 @@ Outcome judge_cliffs(const DossierFacts& facts) {
         if (best == nullptr || row.out_of_place->busbw_GBps > best->out_of_place->busbw_GBps) best = &row;
       }
     }
-    if (best == nullptr || tests->rows.size() < 2 || !ordered) continue;
+    if (best == nullptr || tests->rows.size() < 2 || !ordered || best->out_of_place->busbw_GBps <= 0)
+      continue;
     if (cliff == nullptr || !stays || best->out_of_place->busbw_GBps < 1) {
       good.push_back(row_evidence("best busbw", *best, *document));
       continue;

@@ -273,6 +273,14 @@ std::string version_of(const evidence::Document& document, const evidence::NcclT
     while (text.ends_with('.')) text.pop_back();
     if (std::count(text.begin(), text.end(), '.') >= 2) return text;
   }
+  // "nccl-tests.dev-build.txt": another build, if it says no number.
+  std::string_view rest = name;
+  while (!rest.empty()) {
+    const auto dot = rest.find('.');
+    const std::string part = evidence::lower_case(rest.substr(0, dot));
+    if (evidence::contains_any(part, {"dev", "release", "master", "upstream", "build", "tag"})) return part;
+    rest = dot == std::string_view::npos ? std::string_view() : rest.substr(dot + 1);
+  }
   return {};
 }
 

@@ -22,6 +22,30 @@ bool is_software(const evidence::PerftestRun& run) {
   return run.device.starts_with("rxe") || run.device.starts_with("siw");
 }
 
+struct PingSeen {
+  const evidence::Document* document;
+  const evidence::PingRun* run;
+};
+std::vector<PingSeen> pings_in(const evidence::Dossier& dossier) {
+  std::vector<PingSeen> out;
+  for (const auto& [document, ping] : dossier.all<evidence::Ping>()) {
+    for (const evidence::PingRun& run : ping->runs) out.push_back({document, &run});
+  }
+  return out;
+}
+
+Evidence ping_evidence(const PingSeen& seen) {
+  const evidence::PingRun& run = *seen.run;
+  std::string value = run.received && run.sent ? fmt::format("{} of {} answered", *run.received, *run.sent)
+                      : run.replies > 0        ? fmt::format("{} answered", run.replies)
+                                               : std::string("no answer");
+  if (run.local_mtu_bytes) value += fmt::format(", own interface has MTU {}", *run.local_mtu_bytes);
+  if (run.hop_mtu_bytes)
+    value += fmt::format(", {} has MTU {}", run.hop.empty() ? "a hop" : run.hop, *run.hop_mtu_bytes);
+  return shown(run.payload_bytes ? fmt::format("ping with {} B", *run.payload_bytes) : std::string("ping"),
+               value, "", *seen.document, run.line);
+}
+
 // ---- MTU-1 ----
 
 Outcome judge_banner_mtu(const DossierFacts& facts) {
@@ -52,36 +76,29 @@ Outcome judge_banner_mtu(const DossierFacts& facts) {
                {fmt::format("ip link set dev INTERFACE mtu {}", facts.policy.recommended_mtu.count())});
     findings.push_back(std::move(finding));
   }
+  for (const PingSeen& seen : pings_in(facts.dossier)) {
+    const auto mtu = seen.run->local_mtu_bytes;
+    if (!mtu || *mtu >= facts.policy.minimum_mtu.count()) continue;
+    Finding finding;
+    finding.subject = seen.document->host.value_or(seen.document->file);
+    finding.evidence = {ping_evidence(seen)};
+    finding.cause = fmt::format(
+        "The own interface takes only {} B: full-size packets do not even leave this host, and the RDMA MTU "
+        "is small.",
+        *mtu);
+    finding.fix =
+        advise(fmt::format("Set the netdev's MTU to {} on both hosts, and on every switch port between them.",
+                           facts.policy.recommended_mtu.count()),
+               {fmt::format("ip link set dev INTERFACE mtu {}", facts.policy.recommended_mtu.count())});
+    findings.push_back(std::move(finding));
+    break;
+  }
   if (!findings.empty()) return Outcome::found(std::move(findings));
   if (!good.empty()) return Outcome::passed(std::move(good));
   return Outcome::not_checked("no banner of perftest with an MTU is among the inputs");
 }
 
 // ---- PATH-1 ----
-
-struct PingSeen {
-  const evidence::Document* document;
-  const evidence::PingRun* run;
-};
-std::vector<PingSeen> pings_in(const evidence::Dossier& dossier) {
-  std::vector<PingSeen> out;
-  for (const auto& [document, ping] : dossier.all<evidence::Ping>()) {
-    for (const evidence::PingRun& run : ping->runs) out.push_back({document, &run});
-  }
-  return out;
-}
-
-Evidence ping_evidence(const PingSeen& seen) {
-  const evidence::PingRun& run = *seen.run;
-  std::string value = run.received && run.sent ? fmt::format("{} of {} answered", *run.received, *run.sent)
-                      : run.replies > 0        ? fmt::format("{} answered", run.replies)
-                                               : std::string("no answer");
-  if (run.local_mtu_bytes) value += fmt::format(", own interface has MTU {}", *run.local_mtu_bytes);
-  if (run.hop_mtu_bytes)
-    value += fmt::format(", {} has MTU {}", run.hop.empty() ? "a hop" : run.hop, *run.hop_mtu_bytes);
-  return shown(run.payload_bytes ? fmt::format("ping with {} B", *run.payload_bytes) : std::string("ping"),
-               value, "", *seen.document, run.line);
-}
 
 // Full size is what only fits an MTU above the smallest usual one.
 constexpr int kLargePing = 1473;  // 1500 less IPv4 and ICMP headers, and one more
@@ -227,7 +244,7 @@ std::span<const Rule> measured_paths_rules() {
        .title = "Tests run with an RDMA MTU of 4096",
        .condition = "perftest's banner says 4096.",
        .why = "The RDMA MTU follows the netdev's; 1500 gives 1024.",
-       .needs = "perftest's banner on an Ethernet link.",
+       .needs = "perftest's banner on an Ethernet link, or a ping that is told the own interface's MTU.",
        .decided = "Warning below 4096; info on software RDMA.",
        .fix = "Set 9000 on both hosts and the switch.",
        .source = "NVIDIA/nccl-tests#191, NVIDIA/dgx-spark-playbooks#103",
