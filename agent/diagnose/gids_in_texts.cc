@@ -82,6 +82,13 @@ std::vector<Slot> slots_at(const std::vector<PortSeen>& ports, int index) {
   std::vector<Slot> out;
   for (const PortSeen& seen : ports) {
     if (seen.port->gids.empty() || seen.port->link_layer == host::LinkLayer::infiniband) continue;
+    // InfiniBand and iWARP ports have tables too; nobody's index is meant for them.
+    const bool is_roce =
+        seen.port->link_layer == host::LinkLayer::ethernet ||
+        std::any_of(seen.port->gids.begin(), seen.port->gids.end(), [](const host::Gid& gid) {
+          return gid.type == host::GidType::roce_v2 || gid.is_ipv4_mapped();
+        });
+    if (!is_roce) continue;
     const auto found = std::find_if(seen.port->gids.begin(), seen.port->gids.end(),
                                     [&](const host::Gid& gid) { return gid.index == index; });
     out.push_back({&seen, found == seen.port->gids.end() ? nullptr : &*found});

@@ -20,6 +20,9 @@ struct ShownCase {
   const char* names = "";  // part of cause, evidence or fix
 };
 
+// One active port as ibstat prints it; `more`: rows of its device.
+std::string ibstat_text(const std::string& device, int rate, const std::string& more = "");
+
 std::vector<TextFile> files_of(const ShownCase& shown);
 
 std::vector<ShownCase> shown_gid_cases();
