@@ -13,6 +13,14 @@ std::optional<bool> ece_of(const DossierFacts& facts, const evidence::Document& 
   for (const ShownSetting& seen : shown_settings(facts, "NCCL_IB_ECE_ENABLE")) {
     if (seen.document->file == document.file) return seen.setting->value != "0";
   }
+  // An environment of the same moment; where only the other moment sets it, it was at its default, on.
+  bool other_moment = false;
+  for (const ShownSetting& seen : shown_settings(facts, "NCCL_IB_ECE_ENABLE")) {
+    if (!seen.document->phase || !document.phase) continue;
+    if (seen.document->phase->text == document.phase->text) return seen.setting->value != "0";
+    other_moment |= seen.setting->value == "0";
+  }
+  if (other_moment) return true;
   const std::string name = evidence::lower_case(document.file);
   if (!evidence::contains(name, "ece")) return std::nullopt;
   if (evidence::contains_any(name, {"ece0", "ece-0", "ece_0", "ece-off", "ece_off", "eceoff", "no-ece",

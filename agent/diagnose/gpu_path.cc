@@ -191,6 +191,19 @@ Outcome judge_rdma_used(const DossierFacts& facts) {
         {"ibv_devices", "ls -l /dev/infiniband", "ldconfig -p | grep libibverbs"});
     findings.push_back(std::move(finding));
   }
+  // Without a log the environment alone tells.
+  if (findings.empty() && good.empty()) {
+    for (const ShownSetting& seen : shown_settings(facts, "NCCL_IB_DISABLE")) {
+      if (seen.setting->value != "1") continue;
+      Finding finding;
+      finding.subject = environment_of(seen);
+      finding.evidence = {seen.shown()};
+      finding.cause = "NCCL_IB_DISABLE=1 turns RDMA off: NCCL runs over TCP sockets.";
+      finding.fix = advise("Unset NCCL_IB_DISABLE.");
+      findings.push_back(std::move(finding));
+      break;
+    }
+  }
   for (const auto& [document, log] : facts.dossier.all<evidence::AppLog>()) {
     if (log->signs.no_rdma.empty()) continue;
     Finding finding;

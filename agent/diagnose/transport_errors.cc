@@ -229,11 +229,30 @@ std::string setup_cause(std::optional<int> error) {
   }
 }
 
+// NICs of one process whose IPv4 GIDs share their first 24 bits: most likely one subnet.
+std::string like_subnets(const evidence::Signs& signs) {
+  for (const evidence::UsedGid& a : signs.gids.first) {
+    for (const evidence::UsedGid& b : signs.gids.first) {
+      if (a.device >= b.device || a.gid.kind() != evidence::GidText::Kind::ipv4 ||
+          b.gid.kind() != evidence::GidText::Kind::ipv4 || a.gid == b.gid)
+        continue;
+      if (std::equal(a.gid.bytes().begin(), a.gid.bytes().begin() + 15, b.gid.bytes().begin())) {
+        return fmt::format(
+            " {} ({}) and {} ({}) of one host look like one subnet, so that neighbours and routes resolve on "
+            "the other NIC (GID-3).",
+            a.device, a.gid.text(), b.device, b.gid.text());
+      }
+    }
+  }
+  return {};
+}
+
 Outcome judge_queue_pairs(const DossierFacts& facts) {
   if (!any_signs(facts))
     return Outcome::not_checked("no log of a program that uses RDMA is among the inputs");
   std::map<int, Finding> by_error;
   std::vector<Evidence> control;
+  std::string subnets;
   for (const SignsSeen& seen : signs_in(facts.dossier)) {
     for (const evidence::FailedQpSetup& failed : seen.signs->qp_setups.first) {
       Finding& finding = by_error[failed.error.value_or(0)];
@@ -246,6 +265,7 @@ Outcome judge_queue_pairs(const DossierFacts& facts) {
                                                        : seen.document->file;
       }
     }
+    if (!seen.signs->qp_setups.empty() && subnets.empty()) subnets = like_subnets(*seen.signs);
     for (const evidence::Quote& quote : seen.signs->other_errors.first) {
       if (!quote.text.starts_with(" Unable to Connect") &&
           quote.text.find("Unable to Connect the HCA") == std::string::npos)
@@ -273,7 +293,7 @@ Outcome judge_queue_pairs(const DossierFacts& facts) {
   for (auto& [error, finding] : by_error) {
     finding.severity = Severity::critical;
     finding.cause = setup_cause(error == 0 ? std::nullopt : std::optional(error)) +
-                    " No data packet was sent yet, so it is neither loss nor PFC.";
+                    " No data packet was sent yet, so it is neither loss nor PFC." + subnets;
     finding.fix = advise(
         "Compare the GID tables of both ends by content, leave the index to the library (or give each side "
         "its own), and "

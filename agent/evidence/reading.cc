@@ -140,6 +140,7 @@ class TextReader {
       case DocumentReader::Verdict::not_mine:
         return false;
       case DocumentReader::Verdict::mine:
+        note_command(*it->format, line);
         note_taken(*it, line.number);
         open_.splice(open_.begin(), open_, it);
         return true;
@@ -174,9 +175,15 @@ class TextReader {
     Open document{&format, format.open(context_), line.number,     line.number,
                   {},      context_.host,         context_.command};
     if (document.reader->take(line) == DocumentReader::Verdict::not_mine) return false;
+    note_command(format, line);
     note_taken(document, line.number);
     open_.push_front(std::move(document));
     return true;
+  }
+
+  // A command line without a prompt in front tells as well what the output behind it is of.
+  void note_command(const Format& format, const Line& line) {
+    if (format.name == "command" && !line.is_blank()) context_.command = line.text;
   }
 
   static void note_taken(Open& document, int number) {

@@ -243,7 +243,7 @@ class AppLogReader final : public DocumentReader {
     for (std::string_view word : Words(text)) {
       while (!word.empty() && (word.back() == ',' || word.back() == '.' || word.back() == ')'))
         word.remove_suffix(1);
-      if (std::count(word.begin(), word.end(), ':') < 4) continue;
+      if (std::count(word.begin(), word.end(), ':') < 2) continue;
       if (const auto gid = GidText::of(word)) {
         used.gid = *gid;
         has_gid = true;

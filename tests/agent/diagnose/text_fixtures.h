@@ -38,7 +38,8 @@ std::vector<TextFixture> host_tool_text_fixtures();
 std::vector<TextFixture> loss_text_fixtures();
 std::vector<TextFixture> pause_text_fixtures();
 std::vector<TextFixture> rdma_tool_text_fixtures();
-std::vector<TextFixture> log_text_fixtures();
+std::vector<TextFixture> log_text_fixtures();  // with library_text_fixtures
+std::vector<TextFixture> library_text_fixtures();
 std::vector<TextFixture> benchmark_text_fixtures();
 std::vector<TextFixture> switch_text_fixtures();
 
