@@ -15,6 +15,18 @@ namespace {
 
 // ---- MAP-6 ----
 
+// Counters of RDMA that moved, a verbs test, channels of a library over RDMA.
+bool shows_rdma(const evidence::Document& document) {
+  if (!document.counters.empty()) {
+    return std::any_of(document.counters.begin(), document.counters.end(),
+                       [](const evidence::Counter& counter) { return counter.value > 0; });
+  }
+  if (document.format != "nccl-log") return document.format == "perftest" || document.format == "ucx-log";
+  return std::any_of(document.facts.begin(), document.facts.end(), [](const evidence::Fact& fact) {
+    return (fact.name == "nccl.gdr_channels" || fact.name == "nccl.nongdr_channels") && fact.value > 0;
+  });
+}
+
 // What shows that RDMA is used at all on these hosts.
 std::optional<Evidence> rdma_in_use(const DossierFacts& facts) {
   for (const CountedPort& port : facts.counted) {
@@ -25,7 +37,9 @@ std::optional<Evidence> rdma_in_use(const DossierFacts& facts) {
   }
   for (const char* const format : {"hw-counters", "rdma-statistic", "perftest", "ucx-log", "nccl-log"}) {
     for (const evidence::Document* document : facts.dossier.of_format(format)) {
-      return shown("RDMA in use, as said by", format, "", *document, document->first_line);
+      if (shows_rdma(*document)) {
+        return shown("RDMA in use, as said by", format, "", *document, document->first_line);
+      }
     }
   }
   return std::nullopt;

@@ -130,16 +130,46 @@ Finding loss_finding(const DossierFacts& facts, const std::vector<LossSeen>& see
   return finding;
 }
 
+// Requests that nobody answered in time, and no gap that anybody saw: the end of a burst was lost, the peer
+// is slow, or nothing arrives there at all.
+std::optional<Finding> timeouts_only(const DossierFacts& facts, const CountedPort& port) {
+  const std::uint64_t timeouts = port.known("ack_timeouts");
+  if (timeouts < (port.is_total ? facts.policy.told_total : facts.policy.told_increase)) return std::nullopt;
+  const auto packets = rdma_packets_of(port);
+  const bool many =
+      !packets || *packets == 0 ||
+      static_cast<double>(timeouts) / static_cast<double>(*packets) >= facts.policy.critical_loss.value();
+  Finding finding;
+  finding.subject = port.subject();
+  finding.severity = many && !port.is_total ? Severity::warning : Severity::info;
+  finding.confidence = Confidence::low;
+  finding.evidence = loss_shown(port);
+  finding.cause = fmt::format(
+      "Requests time out and are repeated ({}), and nobody saw a gap: the ends of bursts are lost, the peer "
+      "answers too "
+      "late, or nothing arrives there (PATH-2).{}",
+      port.span(), total_caution(port));
+  finding.fix = advise(
+      "Take the counters of the other end over the same time: if its packets do not move, nothing arrives; "
+      "if they do, "
+      "look for drops in queues, pause (PFC-6) and a slow peer.");
+  return finding;
+}
+
 Outcome judge_told_loss(const DossierFacts& facts) {
   std::vector<LossSeen> many;
   std::vector<Evidence> good;
   std::vector<const CountedPort*> few;
+  std::vector<Finding> late;
   for (const CountedPort& port : facts.counted) {
     const auto gaps = worst_gap(port);
     switch (told_of(port, gaps, rdma_packets_of(port), facts.policy.notable_loss, facts.policy)) {
       case Told::nothing:
-        break;
       case Told::none:
+        if (auto finding = timeouts_only(facts, port)) {
+          late.push_back(std::move(*finding));
+          break;
+        }
         append(good, port.all({"out_of_sequence", "sequence_naks_received", "implied_nak_errors"}));
         break;
       case Told::few:
@@ -151,6 +181,7 @@ Outcome judge_told_loss(const DossierFacts& facts) {
     }
   }
   if (!many.empty()) return Outcome::found(loss_finding(facts, many));
+  if (!late.empty()) return Outcome::found(std::move(late));
   if (!few.empty()) {
     Finding finding;
     finding.severity = Severity::info;
@@ -227,7 +258,8 @@ std::span<const Rule> told_loss_rules() {
            "hw_counters or rdma statistic, best of both ends and of two moments; queue drops as evidence.",
        .decided =
            "Gaps (out_of_sequence, NAKs) per RDMA packet; where no packets are counted, from 10 between two "
-           "dumps or 1000 in one. Duplicates and timeouts are evidence, not proof. One finding for all "
+           "dumps or 1000 in one. Duplicates are evidence, not proof; timeouts without gaps are a finding of "
+           "low confidence. One finding for all "
            "hosts; queue drops or several senders speak for congestion, damaged frames for the link.",
        .fix = "Find the queue that drops; make the class lossless or let ECN act; or cure the link.",
        .source = "Linux hw/mlx5/counters.c, sw/rxe/rxe_hw_counters.c; linux-rdma/perftest#219",

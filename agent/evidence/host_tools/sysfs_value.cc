@@ -38,6 +38,20 @@ bool is_known_file(std::string_view path) {
          path.find("/ecn/roce_rp/enable/") != std::string_view::npos;
 }
 
+// "mtu" of "eth0-mtu.txt", "traffic_class" of "sysfs.traffic_class.txt": a file that holds what one file of
+// sysfs held. Empty: none.
+std::string_view leaf_in_name(std::string_view file) {
+  std::string_view name = leaf(file);
+  for (const std::string_view known : {"traffic_class", "default_roce_tos", "numa_node", "mtu"}) {
+    const auto at = name.rfind(known);
+    if (at == std::string_view::npos) continue;
+    const std::string_view rest = name.substr(at + known.size());
+    const bool begins = at == 0 || std::string_view("-_.").find(name[at - 1]) != std::string_view::npos;
+    if (begins && (rest.empty() || rest.front() == '.')) return name.substr(at, known.size());
+  }
+  return {};
+}
+
 // "/sys/class/net/eth0/mtu:1500" of grep, or "PATH = 1500", "PATH 1500".
 std::optional<SysfsText> sysfs_text_of(std::string_view line, const Context& context) {
   line = trimmed(line);
@@ -53,6 +67,11 @@ std::optional<SysfsText> sysfs_text_of(std::string_view line, const Context& con
   const std::string_view path = path_of_cat(context.command);
   if (!path.empty() && is_known_file(path) && line.find(' ') == std::string_view::npos)
     return SysfsText{path, line};
+  // A number alone in a file that is named after it.
+  if (small_number_of(line)) {
+    const std::string_view name = leaf_in_name(context.file);
+    if (!name.empty()) return SysfsText{name, line};
+  }
   return std::nullopt;
 }
 
