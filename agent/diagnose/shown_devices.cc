@@ -7,7 +7,6 @@
 
 #include "agent/diagnose/rule.h"
 #include "agent/diagnose/shown_ports.h"
-#include "agent/diagnose/texts.h"
 #include "agent/evidence/rdma_tools/iblinkinfo.h"
 #include "agent/evidence/rdma_tools/lspci.h"
 #include "agent/host/words.h"
@@ -82,10 +81,6 @@ bool is_listed(std::string_view list, const std::string& device) {
   return named != excludes;
 }
 
-std::string host_of_setting(const SettingSeen& seen) {
-  return seen.setting->host.empty() ? seen.document->host.value_or("") : seen.setting->host;
-}
-
 Outcome judge_adapter_halves(const DossierFacts& facts) {
   std::map<std::pair<std::string, std::string>, std::vector<ShownPort>> adapters;  // host, image GUID
   for (const ShownPort& port : shown_ports(facts)) {
@@ -96,7 +91,7 @@ Outcome judge_adapter_halves(const DossierFacts& facts) {
     });
     if (!known) ports.push_back(port);
   }
-  const std::vector<SettingSeen> lists = settings_named(facts.dossier, "NCCL_IB_HCA");
+  const std::vector<ShownSetting> lists = shown_settings(facts, "NCCL_IB_HCA");
   std::vector<Finding> findings;
   std::vector<Evidence> seen;
   for (const auto& [adapter, ports] : adapters) {
@@ -116,13 +111,13 @@ Outcome judge_adapter_halves(const DossierFacts& facts) {
       finding.evidence.push_back(shown(port.subject() + " system image GUID", adapter.second, "",
                                        *port.document, port.view->guid_line));
     }
-    for (const SettingSeen& list : lists) {
-      if (list.setting->value.empty() || !may_be_one_host(host_of_setting(list), adapter.first)) continue;
+    for (const ShownSetting& list : lists) {
+      if (list.setting->value.empty() || !may_be_one_host(list.host(), adapter.first)) continue;
       for (const ShownPort& port : ports) {
         if (is_listed(list.setting->value, port.view->rdma.device)) continue;
         missing += (missing.empty() ? "" : ", ") + port.view->rdma.device;
       }
-      finding.evidence.push_back(shown_setting(list));
+      finding.evidence.push_back(list.shown());
     }
     finding.severity = missing.empty() ? Severity::info : Severity::warning;
     finding.subject = ports[0].host().empty() ? names : ports[0].host() + " " + names;

@@ -19,7 +19,7 @@ std::string device_label(const evidence::Document& document, const MlxconfigDevi
   return host.empty() ? name : host + " " + name;
 }
 
-Evidence shown_value(const evidence::Document& document, const MlxconfigSetting& setting) {
+Evidence shown_setting(const evidence::Document& document, const MlxconfigSetting& setting) {
   const std::string value = setting.current && *setting.current != setting.next_boot
                                 ? fmt::format("{} (next boot {})", *setting.current, setting.next_boot)
                                 : setting.next_boot;
@@ -58,7 +58,7 @@ Outcome judge_steering(const DossierFacts& facts) {
         const auto value =
             setting == nullptr ? std::nullopt : evidence::mlxconfig_number(value_now(*setting));
         if (!value) continue;
-        seen.push_back(shown_value(*document, *setting));
+        seen.push_back(shown_setting(*document, *setting));
         const char* says = *value != 0 ? knob.on : knob.off;
         if (says == nullptr) continue;
         what += (what.empty() ? "" : "; ") + std::string(says);
@@ -99,7 +99,7 @@ Outcome judge_next_boot(const DossierFacts& facts) {
         ++compared;
         last = document;
         if (*setting.current != setting.next_boot && finding.evidence.size() < 16)
-          finding.evidence.push_back(shown_value(*document, setting));
+          finding.evidence.push_back(shown_setting(*document, setting));
       }
       if (finding.evidence.empty() || findings.size() >= kMostShownFindings) continue;
       finding.severity = Severity::info;

@@ -283,8 +283,23 @@ std::vector<Finding> different_kinds(const DossierFacts& facts, const std::vecto
   return findings;
 }
 
-Outcome judge_both_tables(const DossierFacts& facts) {
+std::vector<Finding> empty_variables(const DossierFacts& facts) {
   std::vector<Finding> findings;
+  for (const ShownSetting& set : shown_settings(facts, "NCCL_IB_GID_INDEX")) {
+    if (!set.setting->value.empty()) continue;
+    Finding finding;
+    finding.subject = "NCCL_IB_GID_INDEX";
+    finding.evidence = {set.shown()};
+    finding.cause =
+        "NCCL_IB_GID_INDEX is set to an empty string, which NCCL reads as index 0, as a rule link-local.";
+    finding.fix = advise("Unset the variable; empty is not unset.", {"unset NCCL_IB_GID_INDEX"});
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+Outcome judge_both_tables(const DossierFacts& facts) {
+  std::vector<Finding> findings = empty_variables(facts);
   const std::vector<ShownPort> tables = roce_tables(facts);
   const auto add = [&](std::vector<Finding> more) {
     std::move(more.begin(), more.end(), std::back_inserter(findings));
@@ -315,12 +330,12 @@ Outcome judge_both_tables(const DossierFacts& facts) {
 std::span<const Rule> shown_gid_rules() {
   static constexpr Rule kRules[] = {
       {.id = "GID-1",
-       .title = "The GID index of a test program is RoCE v2 and routable",
+       .title = "The GID index that is asked for is RoCE v2 and routable",
        .condition =
            "Where an index is set by number, the table has a RoCE v2, IPv4-mapped or global IPv6 GID there.",
        .why = "fe80 has no route and RoCE v1 no IP header; a queue pair with such a GID times out or loses "
               "its class.",
-       .needs = "A GID table (show_gids, ibv_devinfo -v), and the index that a test program is given (-x).",
+       .needs = "A GID table (show_gids, ibv_devinfo -v), and the index from environment, command or log.",
        .decided = "Critical for a link-local GID at the index, warning for RoCE v1. Without an index info if "
                   "types are "
                   "not published and index 0 is link-local. Which addresses are private is never assumed.",
@@ -329,7 +344,7 @@ std::span<const Rule> shown_gid_rules() {
        .gates = {},
        .judge = judge_shown_gids},
       {.id = "GID-2",
-       .title = "GID tables of two ends, devices or moments agree",
+       .title = "One GID index means the same everywhere",
        .condition = "GID tables of two moments, hosts or devices agree in content, and an index that is set "
                     "is not empty.",
        .why = "Tables are filled first-free and sparse inside namespaces: a number means nothing elsewhere.",

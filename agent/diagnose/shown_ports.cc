@@ -1,9 +1,12 @@
 #include "agent/diagnose/shown_ports.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "agent/evidence/logs/command_lines.h"
+#include "agent/evidence/logs/environment.h"
+#include "agent/evidence/logs/nccl_log.h"
 #include "agent/evidence/rdma_tools/iblinkinfo.h"
 #include "agent/evidence/rdma_tools/kernel_log.h"
 #include "agent/evidence/rdma_tools/lspci.h"
@@ -12,6 +15,8 @@
 namespace rocetune::diagnose {
 namespace {
 
+constexpr std::array<std::string_view, 5> kIndexVariables{
+    "NCCL_IB_GID_INDEX", "RCCL_IB_GID_INDEX", "UCX_IB_GID_INDEX", "NVSHMEM_IB_GID_INDEX", "MC_GID_INDEX"};
 constexpr std::size_t kSignsShown = 6;
 
 std::optional<int> small_number(std::string_view text) {
@@ -123,8 +128,35 @@ std::vector<ShownPort> shown_gid_tables(const DossierFacts& facts) {
 
 bool may_be_one_host(const std::string& a, const std::string& b) { return a.empty() || b.empty() || a == b; }
 
+Evidence ShownSetting::shown() const {
+  return diagnose::shown(setting->name, setting->value.empty() ? "(empty)" : setting->value, "", *document,
+                         setting->line);
+}
+
+std::vector<ShownSetting> shown_settings(const DossierFacts& facts, std::string_view name) {
+  std::vector<ShownSetting> out;
+  const auto add = [&](const evidence::Document* document, const std::vector<evidence::Setting>& settings) {
+    for (const evidence::Setting& setting : settings) {
+      if (setting.name == name) out.push_back({document, &setting});
+    }
+  };
+  for (const auto& [document, content] : facts.dossier.all<evidence::Environment>())
+    add(document, content->settings);
+  for (const auto& [document, content] : facts.dossier.all<evidence::CommandLines>())
+    add(document, content->settings);
+  for (const auto& [document, content] : facts.dossier.all<evidence::NcclLog>())
+    add(document, content->settings);
+  return out;
+}
+
 std::vector<PinnedIndex> pinned_gid_indices(const DossierFacts& facts) {
   std::vector<PinnedIndex> out;
+  for (const std::string_view name : kIndexVariables) {
+    for (const ShownSetting& set : shown_settings(facts, name)) {
+      const auto index = small_number(set.setting->value);
+      if (index) out.push_back({*index, set.host(), {}, set.shown()});
+    }
+  }
   for (const auto& [document, content] : facts.dossier.all<evidence::CommandLines>()) {
     for (const evidence::CommandLine& command : content->commands) add_of_command(*document, command, out);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "agent/diagnose/facts.h"
+#include "agent/evidence/logs/settings.h"
 #include "agent/evidence/rdma_tools/rdma_view.h"
 
 namespace rocetune::diagnose {
@@ -31,12 +32,22 @@ std::vector<ShownPort> shown_gid_tables(const DossierFacts& facts);
 // The same host, or one that is not known.
 bool may_be_one_host(const std::string& a, const std::string& b);
 
-// A GID index that a test program is told to use (-x 3). What variables pin is another row's.
+// Variables that an environment, a command or a log sets.
+struct ShownSetting {
+  const evidence::Document* document;
+  const evidence::Setting* setting;
+
+  std::string host() const { return setting->host.empty() ? document->host.value_or("") : setting->host; }
+  Evidence shown() const;
+};
+std::vector<ShownSetting> shown_settings(const DossierFacts& facts, std::string_view name);
+
+// A GID index that is set by number.
 struct PinnedIndex {
   int index = 0;
   std::string host;    // empty: not known
   std::string device;  // empty: of all devices
-  Evidence evidence;   // "ib_write_bw -x", where
+  Evidence evidence;   // "NCCL_IB_GID_INDEX", where
 };
 std::vector<PinnedIndex> pinned_gid_indices(const DossierFacts& facts);
 

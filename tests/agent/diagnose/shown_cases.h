@@ -25,14 +25,17 @@ struct ShownCase {
   const char* names = "";  // part of cause, evidence or fix
 };
 
-// One active port as ibstat prints it; `more`: rows of its device.
-std::string ibstat_text(const std::string& device, int rate, const std::string& more = "");
-
 std::vector<TextFile> files_of(const ShownCase& shown);
 
 std::vector<ShownCase> shown_gid_cases();
 std::vector<ShownCase> shown_end_cases();
 std::vector<ShownCase> shown_machine_cases();
 std::vector<ShownCase> shown_link_cases();
+
+// A block of ibstat.
+inline std::string ibstat_text(const std::string& device, int rate, const std::string& more = "") {
+  return "CA '" + device + "'\n\tCA type: MT4129\n" + more +
+         "\tPort 1:\n\t\tState: Active\n\t\tRate: " + std::to_string(rate) + "\n\t\tLink layer: Ethernet\n";
+}
 
 }  // namespace rocetune::diagnose

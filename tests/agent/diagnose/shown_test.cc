@@ -58,7 +58,7 @@ TEST(Shown, PassesWhereTheTextsAreGood) {
       report_of({from_texts("ibv-devinfo/verbose.txt", "d.nodeA.txt"),
                  from_texts("ibv-devinfo/verbose.txt", "d.nodeB.txt"),
                  {"mtu.nodeC.txt", "hca_id:\tmlx5_0\n\t\tport:\t1\n\t\t\tactive_mtu:\t\t4096 (5)\n"},
-                 {"run.txt", "$ ib_write_bw -d mlx5_0 -x 5 10.0.0.2\n"},
+                 {"env.txt", "NCCL_IB_GID_INDEX=5\n"},
                  from_texts("dmesg/healthy-boot.txt", "dmesg.nodeA.txt"),
                  {"lspci.nodeA.txt",
                   "42:00.0 Ethernet controller: Mellanox Technologies MT2910 Family\n\tLnkCap: Speed 32GT/s, "
