@@ -138,6 +138,7 @@ class HostNode final : public Node {
   std::uint64_t storms_prevented() const { return storms_prevented_; }
   // How often it asked its switch to be silent, refreshes not counted.
   std::uint64_t xoffs(Priority p) const { return xoffs_[index_of(p)]; }
+  bool is_forgotten(Priority p) const { return ingress_.is_forgotten(kFabric, p); }
   // How long it has been asking up to `now`.
   Duration holding_time(Instant now, Priority p) const {
     const std::size_t i = index_of(p);

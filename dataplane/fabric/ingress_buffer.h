@@ -99,6 +99,10 @@ class IngressBuffer {
   // Its peer may go on although there is no room; only then tell() asks it again.
   std::optional<LinkFrame> let_go(Instant now, std::uint16_t port, Priority p);
   bool has_room(std::uint16_t port, Priority p) const { return shared_.allows_xon(pool(port, p)); }
+  // Its peer has been asked to be silent, and nothing from there is here: nobody would ever take that back.
+  bool is_forgotten(std::uint16_t port, Priority p) const {
+    return is_holding(port, p) && shared_.held(pool(port, p)) == Bytes(0);
+  }
   // Its peer has been asked to be silent.
   bool is_holding(std::uint16_t port, Priority p) const { return ports_[port].pauser.paused().contains(p); }
 

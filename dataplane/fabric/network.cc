@@ -340,10 +340,16 @@ Network::Totals Network::totals() const {
     out.right_bytes += host->tally().right;
     out.wrong_bytes += host->tally().wrong + host->tally().unexpected;
     out.receive_drops += host->receive_drops();
+    for (int p = 0; p < Priority::kCount; ++p)
+      out.forgotten_pauses += host->is_forgotten(Priority(p)) ? 1 : 0;
   }
   for (const auto& node : switches_) {
     out.lossless_drops += node->lossless_drops();
     out.unroutable += node->unroutable();
+    for (std::uint16_t port = 0; port < node->ports(); ++port) {
+      for (int p = 0; p < Priority::kCount; ++p)
+        out.forgotten_pauses += node->is_forgotten(port, Priority(p)) ? 1 : 0;
+    }
   }
   return out;
 }

@@ -67,6 +67,7 @@ class Network {
     std::uint64_t events = 0;
     std::uint64_t packet_hops = 0;
     std::uint64_t lossless_drops = 0;
+    std::uint64_t forgotten_pauses = 0;  // of classes of which nothing is there any more
     std::uint64_t unroutable = 0;
     std::uint64_t failures = 0;
     std::uint64_t wrong_bytes = 0;

@@ -113,6 +113,7 @@ class SwitchNode final : public Node {
   bool is_stuck(Instant now, std::uint16_t port, Priority p) const;
   // Among what waits there is something that came in by `ingress`.
   bool holds_from(std::uint16_t port, Priority p, std::uint16_t ingress) const;
+  bool is_forgotten(std::uint16_t ingress, Priority p) const { return ingress_.is_forgotten(ingress, p); }
   bool is_holding(std::uint16_t ingress, Priority p) const { return ingress_.is_holding(ingress, p); }
 
  private:

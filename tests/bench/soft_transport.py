@@ -8,6 +8,10 @@ quarter above and below it, and the best. testpmd (Debian's dpdk-dev) sends fram
 same memif geometry in the same run; the share is our data frames per second ÷ its frames per second, median by median and
 best by best. Beside the round trip at window 1 is that of a frame of the same size over the same memif that nothing is done
 to (memif_echo.cc), measured before each round: what any protocol over memif takes at least. On a machine that does other work too, the time that cores were lost says how far to trust the figures.
+
+Peers that Debian does not have run if the environment's PEERS names a folder with a program for them, called as
+`PEERS/erpc CORE CORE SECONDS`, that prints what its build measured in that time: {"pairs_per_s": …, "p50_ns": …}. Otherwise they
+are *not built*, and what was recorded of them elsewhere is shown as recorded.
 """
 import argparse
 import json
@@ -172,6 +176,21 @@ def memif_round_trip(echo, case, seconds, cores):
         return json.loads(out.stdout.splitlines()[-1])
 
 
+def peer_lines(cores, seconds):
+    """One for each peer of PEERS: what it measured now, or that it is not built."""
+    for name in ("erpc",):
+        program = pathlib.Path(os.environ.get("PEERS", ""), name)
+        if "PEERS" not in os.environ or not os.access(program, os.X_OK):
+            yield f"{name}: not built (PEERS=DIR, with a program DIR/{name})"
+            continue
+        out = subprocess.run([program, *map(str, cores), str(seconds)], capture_output=True, text=True, timeout=seconds + 60)
+        if out.returncode != 0:
+            yield f"{name}: exit {out.returncode}: {out.stderr.strip()[-200:]}"
+            continue
+        figures = json.loads(out.stdout)
+        yield f"{name}: {rate_text(figures['pairs_per_s'])} pairs/s, {figures['p50_ns'] / 1e3:.2f} us median at window 1"
+
+
 def rate_text(value):
     for unit, scale in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if value >= scale:
@@ -250,6 +269,9 @@ def main():
     for case in CASES:
         results.append(measure(arguments, case, cores))
         show(results[-1])
+    print("\nother peers, this run:")
+    for line in peer_lines(cores, arguments.seconds):
+        print(f"  {line}")
     print("\nrecorded elsewhere, not in this run:")
     for line in RECORDED:
         print(f"  {line}")

@@ -188,6 +188,35 @@ std::string run_text(const fabric::RunResult& r, const fabric::Resources& resour
   return out;
 }
 
+std::string fluid_text(const std::string& scenario, const fabric::FluidReport& report) {
+  const fabric::Theory& rest = report.rest;
+  std::string out = fmt::format("{}: {} equal flows, by the fluid model of DCQCN\n  {}\n\n", scenario,
+                                rest.flows, rest.says);
+  const auto kb = [](std::int64_t bytes) {
+    return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
+  };
+  if (rest.queue_bytes) {
+    out += fmt::format(
+        "  at rest      queue {}, marked {:.4f} %, alpha {:.4f}, each flow {:.3f} Gb/s, target {:.3f}\n",
+        kb(*rest.queue_bytes), 100 * rest.marking.value_or(0), report.alpha.value_or(0),
+        report.rate_gbps.value_or(0), report.target_gbps.value_or(0));
+    out += rest.phase_margin_degrees
+               ? fmt::format("  phase margin {:.1f} degrees\n", *rest.phase_margin_degrees)
+               : std::string();
+    out += "  convergence  " +
+           (report.convergence_us ? fmt::format("{:.1f} ms", *report.convergence_us / 1e3)
+                                  : std::string("more than 1 s")) +
+           " until rates that differ by a fair share differ by a hundredth of it\n";
+  }
+  const auto& steady = report.steady;
+  return out +
+         fmt::format(
+             "  in time      0.4 to 0.6 s after a start at line rate: queue mean {}, deviation {}, {} to {}; "
+             "link used to {:.1f} %\n",
+             kb(steady.queue_mean_bytes), kb(steady.queue_deviation_bytes), kb(steady.queue_minimum_bytes),
+             kb(steady.queue_maximum_bytes), 100 * steady.utilisation);
+}
+
 std::string metrics_text(const fabric::RunResult& result, std::span<const report::Metric> metrics) {
   const auto values = report::measured(result, metrics);
   std::string out;
