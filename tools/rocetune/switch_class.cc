@@ -121,6 +121,17 @@ Expected<tune::Profile> profile_of_host(const host::Host& host, const std::vecto
   return std::move(*out);
 }
 
+Expected<ClassTables> load_class_tables(const std::string& directory) {
+  auto files =
+      directory.empty() ? Expected<ConfigFiles>(ConfigFiles()) : ConfigFiles::with_directory(directory);
+  if (!files) return tl::unexpected(files.error());
+  auto nics = host::NicTable::load(*files);
+  if (!nics) return tl::unexpected(nics.error());
+  auto policy = diagnose::load_policy(*files, *nics);
+  if (!policy) return tl::unexpected(policy.error());
+  return ClassTables{std::move(*files), std::move(*nics), std::move(*policy)};
+}
+
 Expected<host::Host> host_of(const HostOrigin& origin, const host::NicTable& nics) {
   if (origin.fabric != nullptr && origin.fabric->is_given()) {
     return open_fabric_host(*origin.fabric).map([](const FabricHost& fabric) {

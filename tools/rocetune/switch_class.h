@@ -30,6 +30,15 @@ evidence::SwitchPlan switch_plan_of(const tune::Profile& profile, const SwitchCh
 Expected<tune::Profile> profile_of_host(const host::Host& host, const std::vector<std::string>& ports,
                                         const diagnose::Policy& policy);
 
+// What judges a class: configs/nics and configs/rules.toml, of a folder before the built-in ones.
+struct ClassTables {
+  ConfigFiles files;
+  host::NicTable nics;
+  diagnose::Policy policy;
+};
+
+Expected<ClassTables> load_class_tables(const std::string& directory);
+
 // Where a host's facts come from: a scenario's host, a saved one, or this machine.
 struct HostOrigin {
   std::string root = "/";

@@ -10,30 +10,13 @@ namespace {
 using evidence::SwitchPlan;
 using evidence::SwitchWriter;
 
-struct SwitchTables {
-  ConfigFiles files;
-  host::NicTable nics;
-  diagnose::Policy policy;
-};
-
-Expected<SwitchTables> load_switch_tables(const std::string& directory) {
-  auto files =
-      directory.empty() ? Expected<ConfigFiles>(ConfigFiles()) : ConfigFiles::with_directory(directory);
-  if (!files) return tl::unexpected(files.error());
-  auto nics = host::NicTable::load(*files);
-  if (!nics) return tl::unexpected(nics.error());
-  auto policy = diagnose::load_policy(*files, *nics);
-  if (!policy) return tl::unexpected(policy.error());
-  return SwitchTables{std::move(*files), std::move(*nics), std::move(*policy)};
-}
-
 // Where the class map comes from, for the notes.
 struct Origin {
   tune::Profile profile;
   std::string text;
 };
 
-Expected<Origin> origin_of(const SwitchConfigCommand& command, const SwitchTables& tables) {
+Expected<Origin> origin_of(const SwitchConfigCommand& command, const ClassTables& tables) {
   if (!command.profile.empty()) {
     auto profile = tune::load_profile(command.profile, tables.files, tables.nics);
     if (!profile) return tl::unexpected(profile.error());
@@ -86,7 +69,7 @@ std::vector<std::string> notes_of(const SwitchPlan& plan, const Origin& origin,
 }  // namespace
 
 ExitCode run_switch_config(const SwitchConfigCommand& command) {
-  const auto tables = load_switch_tables(command.config_directory);
+  const auto tables = load_class_tables(command.config_directory);
   if (!tables) return complain(tables.error());
   const auto origin = origin_of(command, *tables);
   if (!origin) return complain(origin.error());

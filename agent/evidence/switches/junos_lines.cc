@@ -68,12 +68,18 @@ SwitchLines junos_lines(const SwitchPlan& plan) {
     set(fmt::format("interfaces {} unit 0 classifiers {} ROCE", port, classifier));
     if (plan.mtu) out += fmt::format("set interfaces {} mtu {}\n", port, plan.mtu->count());
   }
-  return {std::move(out),
-          {"ECN thresholds are shares of the buffer in Junos: give the lossless scheduler a drop profile "
-           "whose fill level "
-           "begins well below the PFC threshold",
-           "unit 0 is taken; the interval of the PFC watchdog is the platform's",
-           "load it with `load set terminal`, look at `show | compare`, then `commit confirmed 5`"}};
+  SwitchLines lines{
+      std::move(out),
+      {"ECN thresholds are shares of the buffer in Junos: give the lossless scheduler a drop profile "
+       "whose fill level "
+       "begins well below the PFC threshold",
+       "unit 0 is taken; the interval of the PFC watchdog is the platform's",
+       "load it with `load set terminal`, look at `show | compare`, then `commit confirmed 5`"}};
+  if (!lossless) {
+    lines.notes.emplace_back(
+        "PFC that is on already stays on: delete the congestion-notification-profile of these interfaces");
+  }
+  return lines;
 }
 
 }  // namespace rocetune::evidence
