@@ -53,11 +53,21 @@ Outcome judge(const Rule& rule, const PortFacts& facts) {
   return outcome;
 }
 
-void record(Report& report, const Rule& rule, const std::string& subject, Outcome outcome) {
+// "DCB PFC" of a told host becomes "DCB PFC, hostB.dcb.txt:3".
+void name_files(std::vector<Evidence>& evidence, const ToldBy& told_by) {
+  for (Evidence& one : evidence) {
+    if (const auto files = told_by.find(one.source); files != told_by.end())
+      one.source += ", " + files->second;
+  }
+}
+
+void record(Report& report, const Rule& rule, const std::string& subject, Outcome outcome,
+            const ToldBy& told_by = {}) {
   const std::string id(rule.id);
   if (auto* findings = std::get_if<std::vector<Finding>>(&outcome.value())) {
     for (Finding& finding : *findings) {
       finding.rule = id;
+      name_files(finding.evidence, told_by);
       if (finding.subject.empty()) {
         finding.subject = subject.empty() ? "inputs" : subject;
       } else if (!subject.empty()) {
@@ -66,6 +76,7 @@ void record(Report& report, const Rule& rule, const std::string& subject, Outcom
       report.findings.push_back(std::move(finding));
     }
   } else if (auto* evidence = std::get_if<std::vector<Evidence>>(&outcome.value())) {
+    name_files(*evidence, told_by);
     report.passed.push_back({id, subject.empty() ? "inputs" : subject, std::move(*evidence)});
   } else {
     report.not_checked.push_back(
@@ -196,11 +207,12 @@ void apply(const Rule& rule, const Facts& facts, const std::vector<HostFacts>& h
       if (facts.hosts[i].is_told && rule.gates.texts_speak) continue;
       if (rule.scope() == Scope::host) {
         record(report, rule, subject_of(facts, host.host, kHostSubject),
-               std::get<JudgeHost>(rule.judge)(host));
+               std::get<JudgeHost>(rule.judge)(host), facts.hosts[i].told_by);
         continue;
       }
       for (const PortFacts& port : host.ports) {
-        record(report, rule, subject_of(facts, host.host, port.port.name), judge(rule, port));
+        record(report, rule, subject_of(facts, host.host, port.port.name), judge(rule, port),
+               facts.hosts[i].told_by);
       }
     }
   }

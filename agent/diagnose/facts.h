@@ -13,6 +13,7 @@
 #include "agent/diagnose/finding.h"
 #include "agent/diagnose/policy.h"
 #include "agent/diagnose/roce_class.h"
+#include "agent/diagnose/told_by.h"
 #include "agent/evidence/dossier.h"
 #include "agent/host/model.h"
 #include "dataplane/tap/facts.h"
@@ -30,6 +31,7 @@ struct JudgedHost {
   const host::Host* host;
   const counters::Interval* interval = nullptr;  // nothing: no counters were sampled
   bool is_told = false;                          // put together from texts: no reader looked at all of it
+  ToldBy told_by = {};                           // then: the files that each source stands for
 };
 
 // Everything a diagnosis starts from.

@@ -196,7 +196,8 @@ ExitCode run_doctor(const DoctorCommand& command) {
   std::vector<diagnose::JudgedHost> hosts;
   for (std::size_t i = 0; i < subject->hosts.size(); ++i) {
     const bool is_told = i + subject->told_hosts >= subject->hosts.size();
-    hosts.push_back({&subject->hosts[i], subject->intervals[i] ? &*subject->intervals[i] : nullptr, is_told});
+    hosts.push_back({&subject->hosts[i], subject->intervals[i] ? &*subject->intervals[i] : nullptr, is_told,
+                     subject->told_by[i]});
   }
   const bool has_texts = !subject->dossier.files().empty();
   const diagnose::Report report =

@@ -137,7 +137,9 @@ class Reader {
   HandedOver take() {
     if (!reports_.empty()) {
       out_.dossier = evidence::Dossier(std::move(reports_), std::move(documents_));
+      out_.told_by.resize(out_.hosts.size());
       for (evidence::AssembledHost& assembled : evidence::assemble_hosts(out_.dossier)) {
+        out_.told_by.push_back(diagnose::told_by(assembled.documents));
         out_.hosts.push_back(std::move(assembled.host));
         out_.host_origins.emplace_back();
         ++out_.told_hosts;
@@ -145,6 +147,7 @@ class Reader {
       out_.counted = diagnose::counted_ports(out_.dossier, schema_);
     }
     out_.intervals.resize(out_.hosts.size());
+    out_.told_by.resize(out_.hosts.size());
     place_recordings();
     return std::move(out_);
   }

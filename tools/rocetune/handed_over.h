@@ -19,6 +19,7 @@ struct HandedOver {
   // Hosts that rocetune saved, then those that were put together from texts.
   std::vector<host::Host> hosts;
   std::vector<std::optional<counters::Interval>> intervals;  // of each of them
+  std::vector<diagnose::ToldBy> told_by;                     // of each: empty for a saved host
   std::vector<std::string> host_origins;                     // file of a saved host; empty: from texts
   std::vector<diagnose::Capture> captures;
   evidence::Dossier dossier;

@@ -53,7 +53,7 @@ constexpr const char* kShares = "The switch's lossless queue has its share";
 constexpr const char* kAgree = "Sources on a switch agree";
 constexpr const char* kDrops = "Switches drop no packets";
 
-std::vector<TextFixture> class_texts() {
+std::vector<TextFixture> switch_class_texts() {
   return {
       {"MAP-1", kTrust, Kind::found, {usual_host(), from_texts("onyx-roce/lossy.txt")}, "do not look at it"},
       {"MAP-1",
@@ -249,7 +249,7 @@ std::vector<TextFixture> source_texts() {
 
 std::vector<TextFixture> switch_text_fixtures() {
   std::vector<TextFixture> out;
-  for (auto part : {class_texts, pause_texts, threshold_texts, source_texts}) {
+  for (auto part : {switch_class_texts, pause_texts, threshold_texts, source_texts}) {
     for (TextFixture& fixture : part()) out.push_back(std::move(fixture));
   }
   return out;
