@@ -64,6 +64,8 @@ ExitCode run(int argc, const char* const* argv) {
   add_deadman(dispatch);
   add_sim(dispatch);
   add_snapshot(dispatch);
+  add_switch_config(dispatch);
+  add_env(dispatch);
   add_tap(dispatch);
   add_bench(dispatch);
 
