@@ -33,7 +33,7 @@ class Space {
  public:
   Space() = default;
   // Error: bad_input with every knob that is not as knob.h says (two of one name, an empty range, a life that
-  // depends on a knob that is not there or on a dead one).
+  // depends on a knob that does not stand before it).
   static Expected<Space> of(std::vector<Knob> knobs);
 
   const std::vector<Knob>& knobs() const { return knobs_; }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct LogHead {
   std::string identity;      // PlantTraits::identity
   std::string space_sha256;  // Space::sha256
   std::uint64_t seed = 0;
+  std::optional<int> budget_trials;
+  std::optional<std::int64_t> budget_time_ns;
   bool operator==(const LogHead&) const = default;
   static constexpr void fields(auto&& visit, auto&... self) {
     visit("schema_version", self.schema_version...);
@@ -29,9 +32,13 @@ struct LogHead {
     visit("identity", self.identity...);
     visit("space_sha256", self.space_sha256...);
     visit("seed", self.seed...);
+    visit("budget_trials", self.budget_trials...);
+    visit("budget_time_ns", self.budget_time_ns...);
   }
 };
-LogHead head_for(const Plant& plant, std::uint64_t seed);
+LogHead head_for(const Plant& plant, const TuneOptions& options);
+// What the logged run was asked for: what a resumed one asks for again.
+TuneOptions options_of(const LogHead& head);
 
 // One answer of the plant.
 struct LogEntry {
@@ -61,11 +68,11 @@ class RecordedPlant final : public Plant {
  public:
   // Starts a new log at `path` (an existing file: conflict).
   static Expected<std::unique_ptr<RecordedPlant>> start(Plant& plant, const std::string& path,
-                                                        std::uint64_t seed);
-  // Goes on with the one there. Errors: as read_trial_log; conflict if it belongs to another plant, space or
-  // seed, naming what differs.
+                                                        const TuneOptions& options);
+  // Goes on with the one there. Errors: as read_trial_log; conflict if it belongs to another plant, space,
+  // seed or budget, naming what differs.
   static Expected<std::unique_ptr<RecordedPlant>> resume(Plant& plant, const std::string& path,
-                                                         std::uint64_t seed);
+                                                         const TuneOptions& options);
 
   const PlantTraits& traits() const override { return plant_.traits(); }
   const Space& space() const override { return plant_.space(); }
