@@ -30,4 +30,6 @@ Bytes lone_xoff(const fabric::Scenario& scenario);
 // The fastest rate of a host's link.
 BitRate host_rate(const fabric::Scenario& scenario);
 
+inline double gbps_of(BitRate rate) { return static_cast<double>(rate.bits_per_second()) / 1e9; }
+
 }  // namespace rocetune::fabric_plant

@@ -22,7 +22,7 @@ double rounded_down(double value) { return std::max(std::floor(value / kByteStep
 
 // What HPCC's set-up for 100 Gb/s has, for these links.
 double at_rate(const KnobTableMaker& maker, double for_100_gbps) {
-  return rounded_down(for_100_gbps * host_rate(maker.scenario()).gigabits_per_second() / 100);
+  return rounded_down(for_100_gbps * gbps_of(host_rate(maker.scenario())) / 100);
 }
 
 void add_marking(KnobTableMaker& maker) {
@@ -60,8 +60,7 @@ void add_marking(KnobTableMaker& maker) {
                            .standard_origin = "HPCC authors' ns-3 configuration for 100 Gb/s"},
                           {},
                           [](const SwitchParameters& s) {
-                            return static_cast<double>(s.congestion_point.curve.probability.count()) * 100 /
-                                   Ratio::kOne;
+                            return s.congestion_point.curve.probability.percent();
                           },
                           [](SwitchParameters& s, double v) {
                             s.congestion_point.curve.probability = Ratio(std::llround(v / 100 * Ratio::kOne));
