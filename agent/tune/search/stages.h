@@ -1,0 +1,70 @@
+// The parts of a tuning run, in their order; tuner.cc puts them together. Each spends trials of the session
+// and returns early when it is over.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/tune/search/proposals.h"
+#include "agent/tune/search/session.h"
+
+namespace rocetune::search {
+
+// ---- what is there
+// ------------------------------------------------------------------------------------------
+
+// A/A trials of the start, held-out workloads included; sets the session's noise. False: none ended.
+bool measure_baseline(Session& session, Outcome& outcome);
+
+// ---- what is known
+// ------------------------------------------------------------------------------------------
+
+// Doctor's fixes together; where that is not better than the start, one after the other, each kept if it does
+// not hurt. Notes what cannot be tried.
+void try_remedies(Session& session, Outcome& outcome);
+// Every preset over the best so far, and everything at its standard value.
+void try_presets(Session& session, Outcome& outcome, int reserve);
+
+// ---- what is looked for
+// -------------------------------------------------------------------------------------
+
+// Explores, then follows the model until `reserve` trials are left or nothing more is to be had. Returns why
+// it ended.
+std::string search_on(Session& session, Proposer& proposer, int reserve);
+// Repeats the best few, so that a lucky run does not win.
+void race(Session& session, int reserve);
+// Takes back what the best does not need. Returns the smallest candidate as good as the best.
+Candidate shrink(Session& session, Proposer& proposer, const Candidate& best, int reserve);
+
+// ---- whether it holds
+// ---------------------------------------------------------------------------------------
+
+struct Confirmation {
+  enum class Result {
+    better,      // beyond doubt, and enough to be worth it
+    not_shown,   // the interval reaches below that
+    spoiled,     // a run of the candidate failed or breached
+    held_out,    // a workload that was not searched on got worse
+    incomplete,  // the run was over before it could be said
+  } result = Result::incomplete;
+  std::string reason;
+  std::vector<int> trials;           // numbers, baseline and candidate in pairs
+  std::optional<Interval> gain;      // score
+  std::optional<Interval> held_out;  // score
+  bool baseline_fails = false;       // in at least one of the pairs
+};
+// Candidate and baseline in pairs, in turns (ABBA), under circumstances that are new to both. `attempt`
+// counts from 0: each has circumstances of its own.
+Confirmation confirm(Session& session, const Candidate& candidate, int attempt, int reserve);
+
+// ---- what it comes from
+// -------------------------------------------------------------------------------------
+
+// Takes each change back from the best, and makes it alone, as far as the budget goes.
+std::vector<Attribution> attribute(Session& session, const Candidate& best);
+
+// Of all good candidates those that no other beats or equals in everything.
+std::vector<FrontPoint> front_of(const Session& session);
+
+}  // namespace rocetune::search
