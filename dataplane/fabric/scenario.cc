@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 
 #include "congestion/dcqcn/parameter_table.h"
 #include "dataplane/fabric/scenario_links.h"
@@ -93,13 +94,15 @@ class ScenarioReader {
     std::vector<std::string> names{std::string(kOwnWorkload)};
     std::string choice(kOwnWorkload);
     top.array_of_tables("workloads", [&](TableReader& t) {
-      Scenario other{.seed = out_.seed, .limit = out_.limit, .topology = out_.topology};
+      Scenario& other = others_.emplace_back();
+      other.seed = out_.seed;
+      other.limit = out_.limit;
+      other.topology = out_.topology;
       if (t.required("name", other.workload, not_empty())) {
         if (std::ranges::find(names, other.workload) != names.end()) t.reject("name", "a name of its own");
         names.push_back(other.workload);
       }
       read_traffic(t, other);
-      others_.push_back(std::move(other));
     });
     top.optional("workload", choice, one_of(names));
     out_.workloads.assign(names.begin() + 1, names.end());
@@ -286,7 +289,7 @@ class ScenarioReader {
   Duration reduction_delay_ = nanoseconds(250);  // ours: between a switch and what reduces in it
   std::array<int, Priority::kCount> ets_{};
   OwnParts own_;
-  std::vector<Scenario> others_;  // of [[workloads]]
+  std::deque<Scenario> others_;  // of [[workloads]]
 };
 
 // The same for the NICs of hosts.
