@@ -11,9 +11,9 @@ namespace {
 constexpr int kPool = 700;
 constexpr std::size_t kParents = 4;
 constexpr int kAttempts = 60;  // to find something allowed
-// Of an explored candidate: how many of the numbers move, and how many choices.
-constexpr double kNumbersMoved = 0.4;
-constexpr double kChoicesMoved = 1.0;
+// Of an explored candidate: which part of the numbers moves. Of its choices one does, to where no trial has
+// been.
+constexpr double kNumbersMoved = 0.3;
 
 double density(double z) { return std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi); }
 double distribution(double z) { return std::erfc(-z / std::numbers::sqrt2) / 2; }
@@ -90,27 +90,46 @@ std::optional<Proposal> Proposer::explore(int nth, int of) {
       random.shuffle(std::span(strata));
     }
   }
-  double choices = 0;
-  for (const std::size_t knob : turnable_) choices += space[knob].is_numeric() ? 0 : 1;
+  const std::vector<Setting> untried = untried_choices();
   const Candidate best = session_.best();
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     // What is refused is asked for again with fewer moves.
     const double share = kNumbersMoved * (1 - static_cast<double>(attempt) / kAttempts);
     Candidate candidate = best;
+    if (!untried.empty()) {
+      const std::size_t first = std::min(static_cast<std::size_t>(attempt), untried.size() - 1);
+      candidate.values[untried[first].knob] = untried[first].value;
+    }
     for (std::size_t i = 0; i < turnable_.size(); ++i) {
       const std::size_t k = turnable_[i];
-      if (!space.is_alive(k, candidate)) continue;
-      if (space[k].is_numeric()) {
-        if (uniform(random) < share)
-          candidate.values[k] = space[k].at_position(strata_[i][static_cast<std::size_t>(nth % of)]);
-      } else if (uniform(random) < kChoicesMoved / choices) {
-        candidate.values[k] = mutated_value(k, candidate.values[k]);
-      }
+      if (!space[k].is_numeric() || !space.is_alive(k, candidate) || uniform(random) >= share) continue;
+      candidate.values[k] = space[k].at_position(strata_[i][static_cast<std::size_t>(nth % of)]);
     }
     candidate = space.canonical(std::move(candidate));
     if (is_new(candidate)) return Proposal{candidate, Phase::explore, described(candidate)};
   }
   return std::nullopt;
+}
+
+std::vector<Setting> Proposer::untried_choices() const {
+  const Space& space = session_.space();
+  const Candidate best = session_.best();
+  // Switches and standard values first: of many choices most are wrong.
+  std::vector<std::pair<int, Setting>> ranked;
+  for (const std::size_t k : turnable_) {
+    const Knob& knob = space[k];
+    if (knob.is_numeric() || !space.is_alive(k, best)) continue;
+    for (double value = 0; value < knob.count(); ++value) {
+      const bool was_tried = std::ranges::any_of(
+          session_.trials(), [&](const Trial& trial) { return trial.candidate.values[k] == value; });
+      if (was_tried || !knob.is_safe(value)) continue;
+      ranked.emplace_back(knob.standard == value ? 0 : static_cast<int>(knob.count()), Setting{k, value});
+    }
+  }
+  std::ranges::stable_sort(ranked, {}, &std::pair<int, Setting>::first);
+  std::vector<Setting> out;
+  for (const auto& [rank, setting] : ranked) out.push_back(setting);
+  return out;
 }
 
 double Proposer::mutated_value(std::size_t knob, double value) {

@@ -31,9 +31,9 @@ class Proposer {
  public:
   explicit Proposer(Session& session);
 
-  // Spread around the best so far: many numbers and few choices away from it. `nth` of `of` such proposals:
-  // the values of each knob are spread evenly over all of them (Latin hypercube: McKay, Beckman, Conover,
-  // Technometrics 21(2), 1979). None: nothing allowed was found.
+  // Spread around the best so far: some of the numbers away from it, and a choice that no trial has had yet.
+  // `nth` of `of` such proposals: the values of each knob are spread evenly over all of them (Latin
+  // hypercube: McKay, Beckman, Conover, Technometrics 21(2), 1979). None: nothing allowed was found.
   std::optional<Proposal> explore(int nth, int of);
   // What the model of all trials expects most of: the largest expected improvement over the best (Jones,
   // Schonlau, Welch, Journal of Global Optimization 13, 1998), averaged over the model's draws; `greedy`: the
@@ -52,6 +52,8 @@ class Proposer {
  private:
   std::vector<Candidate> parents() const;
   std::vector<Candidate> pool();
+  // Values of choices and switches that no trial had, most promising first.
+  std::vector<Setting> untried_choices() const;
   std::optional<Candidate> mutated(const Candidate& parent);
   double mutated_value(std::size_t knob, double value);
   std::size_t some_knob();

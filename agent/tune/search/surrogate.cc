@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "dataplane/base/statistics.h"
 
@@ -16,6 +17,8 @@ constexpr std::array kNumericWeights{0.0, 0.3536, 1.0, 2.8284, 8.0, 22.627};
 constexpr std::array kChoiceWeights{0.0, 0.2, 0.7, 2.0};
 // Variance of the noise over that of the signal.
 constexpr std::array kNoiseLevels{1e-4, 1e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0};
+// Of the correlation: the mean over the relevant knobs, the rest is their product.
+constexpr std::array kAdditions{0.0, 0.5, 0.8, 0.95};
 constexpr double kExpectedRelevant = 5;  // knobs
 constexpr int kFirstSweeps = 6;
 constexpr int kSweepsBetween = 1;
@@ -70,10 +73,28 @@ double Surrogate::distance(std::size_t knob, const std::vector<double>& a,
   return difference * std::sqrt(difference);
 }
 
-void Surrogate::shift(Draw& draw, std::size_t knob, double by) const {
+const std::vector<double>& Surrogate::correlations(std::size_t knob, int level) {
+  std::vector<std::vector<double>>& of_knob = correlations_[knob];
+  std::vector<double>& out = of_knob[static_cast<std::size_t>(level)];
+  if (out.empty()) {
+    const double weight = weight_of(knob, level);
+    for (const double distance : distances_[knob]) out.push_back(std::exp(-weight * distance));
+  }
+  return out;
+}
+
+void Surrogate::turn(Draw& draw, std::size_t knob, int level) {
+  const int before = draw.level[knob];
+  draw.level[knob] = level;
+  draw.relevant += (level > 0 ? 1 : 0) - (before > 0 ? 1 : 0);
   const std::vector<double>& distances = distances_[knob];
-  if (distances.empty()) return;
-  for (std::size_t i = 0; i < draw.exponent.size(); ++i) draw.exponent[i] += by * distances[i];
+  const double by = weight_of(knob, level) - weight_of(knob, before);
+  for (std::size_t i = 0; i < distances.size(); ++i) draw.exponent[i] += by * distances[i];
+  for (const auto& [which, sign] : {std::pair(before, -1.0), std::pair(level, 1.0)}) {
+    if (which == 0) continue;
+    const std::vector<double>& known = correlations(knob, which);
+    for (std::size_t i = 0; i < known.size(); ++i) draw.sum[i] += sign * known[i];
+  }
 }
 
 bool Surrogate::solve(Draw& draw) const {
@@ -81,10 +102,14 @@ bool Surrogate::solve(Draw& draw) const {
   std::vector<double>& l = draw.factor;
   l.assign(n * n, 0);
   const double noise = kNoiseLevels[static_cast<std::size_t>(draw.noise)];
+  const double added = draw.relevant == 0 ? 0 : kAdditions[static_cast<std::size_t>(draw.addition)];
+  const double per_knob = draw.relevant == 0 ? 0 : added / draw.relevant;
   double log_determinant = 0;
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
-      double sum = i == j ? 1 + noise / runs_[i] : std::exp(-draw.exponent[at(i, j, n)]);
+      double sum =
+          i == j ? 1 + noise / runs_[i]
+                 : per_knob * draw.sum[at(i, j, n)] + (1 - added) * std::exp(-draw.exponent[at(i, j, n)]);
       for (std::size_t k = 0; k < j; ++k) sum -= l[at(i, k, n)] * l[at(j, k, n)];
       if (i != j) {
         l[at(i, j, n)] = sum / l[at(j, j, n)];
@@ -126,7 +151,7 @@ bool Surrogate::solve(Draw& draw) const {
   return true;
 }
 
-void Surrogate::step(Draw& draw, std::size_t knob, Random& random) const {
+void Surrogate::step(Draw& draw, std::size_t knob, Random& random) {
   const int levels = levels_of(knob);
   const int now = draw.level[knob];
   // In and out of relevance, or to another length scale; both ways are equally likely, so the ratio of
@@ -141,20 +166,34 @@ void Surrogate::step(Draw& draw, std::size_t knob, Random& random) const {
   // Leaving relevance is proposed half as often as entering it.
   const double correction = now == 0 ? std::log(0.5) : next == 0 ? std::log(2.0) : 0;
   Draw tried = draw;
-  tried.level[knob] = next;
-  shift(tried, knob, weight_of(knob, next) - weight_of(knob, now));
+  turn(tried, knob, next);
   if (!solve(tried)) return;
   if (std::log(1 - uniform(random)) < tried.likelihood - draw.likelihood + correction)
     draw = std::move(tried);
 }
 
-void Surrogate::step_noise(Draw& draw, Random& random) const {
-  const int next = draw.noise + (uniform(random) < 0.5 ? -1 : 1);
-  if (next < 0 || next >= static_cast<int>(kNoiseLevels.size())) return;
+void Surrogate::step(Draw& draw, int Draw::*parameter, std::size_t places, Random& random) const {
+  const int next = draw.*parameter + (uniform(random) < 0.5 ? -1 : 1);
+  if (next < 0 || next >= static_cast<int>(places)) return;
   Draw tried = draw;
-  tried.noise = next;
+  tried.*parameter = next;
   if (!solve(tried)) return;
   if (std::log(1 - uniform(random)) < tried.likelihood - draw.likelihood) draw = std::move(tried);
+}
+
+double Surrogate::correlation(const Draw& draw, const std::vector<double>& a,
+                              const std::vector<double>& b) const {
+  if (draw.relevant == 0) return 1;
+  const double added = kAdditions[static_cast<std::size_t>(draw.addition)];
+  double exponent = 0;
+  double sum = 0;
+  for (std::size_t k = 0; k < space_.size(); ++k) {
+    if (draw.level[k] == 0) continue;
+    const double term = weight_of(k, draw.level[k]) * distance(k, a, b);
+    exponent += term;
+    if (added > 0) sum += std::exp(-term);
+  }
+  return added * sum / draw.relevant + (1 - added) * std::exp(-exponent);
 }
 
 void Surrogate::fit(const std::vector<Example>& examples, Random& random) {
@@ -173,27 +212,26 @@ void Surrogate::fit(const std::vector<Example>& examples, Random& random) {
   values_.clear();
   for (const Example& example : examples) values_.push_back((example.value - centre_) / unit_);
 
-  distances_.assign(space_.size(), {});
-  current_.exponent.assign(n * n, 0);
-  std::vector<std::size_t> varied;
+  distances_.assign(space_.size(), std::vector<double>(n * n, 0));
+  correlations_.assign(space_.size(), {});
+  Draw anew;
+  anew.exponent.assign(n * n, 0);
+  anew.sum.assign(n * n, 0);
+  anew.level.assign(space_.size(), 0);
+  const Draw last = std::exchange(current_, anew);
+  std::vector<std::size_t> order;
   for (std::size_t k = 0; k < space_.size(); ++k) {
-    std::vector<double> distances(n * n, 0);
-    bool is_varied = false;
+    correlations_[k].resize(static_cast<std::size_t>(levels_of(k)));
     for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        distances[at(i, j, n)] = distance(k, places_[i], places_[j]);
-        is_varied = is_varied || distances[at(i, j, n)] > 0;
-      }
+      for (std::size_t j = 0; j < i; ++j) distances_[k][at(i, j, n)] = distance(k, places_[i], places_[j]);
     }
-    if (is_varied) {
-      distances_[k] = std::move(distances);
-      varied.push_back(k);
-    }
-    shift(current_, k, weight_of(k, current_.level[k]));
+    order.push_back(k);
+    turn(current_, k, last.level[k]);
   }
+  current_.noise = last.noise;
+  current_.addition = last.addition;
   if (!solve(current_)) {  // too certain about too little: begin anew with more noise
-    current_.level.assign(space_.size(), 0);
-    current_.exponent.assign(n * n, 0);
+    current_ = anew;
     current_.noise = static_cast<int>(kNoiseLevels.size()) - 1;
     ROCETUNE_ASSERT(solve(current_));
   }
@@ -202,10 +240,13 @@ void Surrogate::fit(const std::vector<Example>& examples, Random& random) {
   draws_.clear();
   std::vector<double> relevant(space_.size(), 0);
   for (int sweep = 0; sweep < first + kDraws * kSweepsBetween; ++sweep) {
-    random.shuffle(std::span(varied));
-    for (const std::size_t knob : varied) step(current_, knob, random);
-    step_noise(current_, random);
-    step_noise(current_, random);
+    // A knob that no example varies follows its prior: it may matter.
+    random.shuffle(std::span(order));
+    for (const std::size_t knob : order) step(current_, knob, random);
+    for (int i = 0; i < 2; ++i) {
+      step(current_, &Draw::noise, kNoiseLevels.size(), random);
+      step(current_, &Draw::addition, kAdditions.size(), random);
+    }
     if (sweep < first || (sweep - first) % kSweepsBetween != 0) continue;
     draws_.push_back(current_);
     for (std::size_t k = 0; k < space_.size(); ++k) relevant[k] += current_.level[k] > 0 ? 1 : 0;
@@ -220,16 +261,10 @@ std::vector<Surrogate::Belief> Surrogate::beliefs(const Candidate& candidate) co
   std::vector<Belief> out;
   std::vector<double> r(n);
   for (const Draw& draw : draws_) {
-    std::fill(r.begin(), r.end(), 0.0);
-    for (std::size_t k = 0; k < space_.size(); ++k) {
-      if (draw.level[k] == 0) continue;
-      const double weight = weight_of(k, draw.level[k]);
-      for (std::size_t i = 0; i < n; ++i) r[i] += weight * distance(k, here, places_[i]);
-    }
     double mean = draw.mean;
     double ones = 0;
     for (std::size_t i = 0; i < n; ++i) {
-      r[i] = std::exp(-r[i]);
+      r[i] = correlation(draw, here, places_[i]);
       mean += r[i] * draw.weights[i];
       ones += r[i] * draw.ones[i];
     }

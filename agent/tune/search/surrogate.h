@@ -46,7 +46,10 @@ class Surrogate {
   struct Draw {
     std::vector<int> level;        // by knob: 0 irrelevant, else a place in the table of weights
     int noise = 2;                 // place in the table of noise levels
+    int addition = 1;              // place in the table of shares of the mean over knobs
+    int relevant = 0;              // knobs
     std::vector<double> exponent;  // n × n, lower triangle: sum of w × distance
+    std::vector<double> sum;       // of the relevant knobs' correlations
     std::vector<double> factor;    // Cholesky factor of the covariance, n × n, lower triangle
     std::vector<double> weights;   // K^-1 (y - mean)
     std::vector<double> ones;      // K^-1 1
@@ -59,16 +62,21 @@ class Surrogate {
   int levels_of(std::size_t knob) const;
   double distance(std::size_t knob, const std::vector<double>& a, const std::vector<double>& b) const;
   std::vector<double> place(const Candidate& candidate) const;
-  void shift(Draw& draw, std::size_t knob, double by) const;
+  // The knob gets another level.
+  void turn(Draw& draw, std::size_t knob, int level);
+  const std::vector<double>& correlations(std::size_t knob, int level);
   bool solve(Draw& draw) const;
-  void step(Draw& draw, std::size_t knob, Random& random) const;
-  void step_noise(Draw& draw, Random& random) const;
+  void step(Draw& draw, std::size_t knob, Random& random);
+  // Of a parameter of the whole process: one place up or down in its table.
+  void step(Draw& draw, int Draw::*parameter, std::size_t places, Random& random) const;
+  double correlation(const Draw& draw, const std::vector<double>& a, const std::vector<double>& b) const;
 
   const Space& space_;
   double log_odds_;  // of a knob's relevance, prior
   std::vector<std::vector<double>> places_;
   std::vector<std::vector<double>> distances_;  // by knob, n × n lower triangle; empty: all 0
-  std::vector<double> values_;                  // standardised
+  std::vector<std::vector<std::vector<double>>> correlations_;  // by knob and level, once needed
+  std::vector<double> values_;                                  // standardised
   std::vector<int> runs_;
   double centre_ = 0;
   double unit_ = 1;
