@@ -64,7 +64,7 @@ std::vector<Attribution> attribute(Session& session, const Candidate& best) {
     // One that does not run without the change needs it more than any figure says.
     losses[i] = standing->is_good() ? at_best->mean() - standing->mean() : kMostGain;
     if (standing->is_good())
-      out[i].without = around(*losses[i], half_width(session, standing->runs, at_best->runs));
+      out[i].without = around(*losses[i], half_width(session, standing->runs(), at_best->runs()));
   }
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const Candidate candidate = space.canonical(space.with(space.start(), groups[i].settings));
@@ -72,7 +72,7 @@ std::vector<Attribution> attribute(Session& session, const Candidate& best) {
     if (!standing) continue;
     gains[i] = standing->is_good() ? standing->mean() - start : 0;
     if (standing->is_good() && at_start && at_start->is_good())
-      out[i].alone = around(*gains[i], half_width(session, standing->runs, at_start->runs));
+      out[i].alone = around(*gains[i], half_width(session, standing->runs(), at_start->runs()));
   }
   for (std::size_t i = 0; i < groups.size(); ++i)
     out[i].effect = effect_of(session, whole, gains[i], losses[i]);

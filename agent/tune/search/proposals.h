@@ -31,7 +31,9 @@ class Proposer {
  public:
   explicit Proposer(Session& session);
 
-  // Spread around the best so far: some of the numbers away from it, and a choice that no trial has had yet.
+  // The best with one choice or switch as no trial has had it yet.
+  std::optional<Proposal> flip();
+  // Spread around the best so far: some of the numbers away from it.
   // `nth` of `of` such proposals: the values of each knob are spread evenly over all of them (Latin
   // hypercube: McKay, Beckman, Conover, Technometrics 21(2), 1979). None: nothing allowed was found.
   std::optional<Proposal> explore(int nth, int of);
@@ -57,6 +59,8 @@ class Proposer {
   std::optional<Candidate> mutated(const Candidate& parent);
   double mutated_value(std::size_t knob, double value);
   std::size_t some_knob();
+  // With other numbers where a constraint is broken that they can mend: Kmax follows Kmin.
+  Candidate repaired(Candidate candidate);
   bool is_new(const Candidate& candidate);
   std::string described(const Candidate& candidate) const;
 
