@@ -34,6 +34,14 @@ std::string key_of(const diagnose::Finding& finding) {
   return out;
 }
 
+// A host that pauses its switch cannot take what arrives, whatever anybody sets.
+bool is_slow_receiver(const diagnose::Finding& finding) {
+  return (finding.rule == "PFC-5" || finding.rule == "PFC-6") &&
+         std::ranges::any_of(finding.evidence, [](const diagnose::Evidence& e) {
+           return e.name.starts_with("tx_pause");
+         });
+}
+
 Expected<std::vector<HostGroup>> judge_hosts(const Scenario& scenario, const ConfigFiles& configs) {
   const auto schema = counters::Schema::load(configs);
   if (!schema) return tl::unexpected(schema.error());
@@ -189,6 +197,7 @@ Expected<FabricDiagnosis> diagnose_fabric(const Scenario& scenario, const std::v
       finding.settings = std::move(*settings);
     } else {
       finding.why_no_settings = settings.error().text();
+      finding.is_hardware = is_slow_receiver(group.finding);
     }
     out.findings.push_back(std::move(finding));
   }

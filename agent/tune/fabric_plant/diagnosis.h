@@ -23,6 +23,7 @@ struct FabricFinding {
   std::vector<diagnose::Evidence> evidence;
   std::vector<search::Setting> settings;  // that cure it; empty: none of this space does
   std::string why_no_settings;            // then
+  bool is_hardware = false;               // the host itself is slow
 };
 
 struct FabricDiagnosis {

@@ -28,12 +28,14 @@ struct Times {
     p99 = summary->p99;
     most = summary->max;
   }
-  // A quantile with the missing ones behind all others.
-  double quantile(double share, double of_finished, double limit_us) const {
-    const auto all = static_cast<double>(finished + missing);
-    if (missing == 0) return of_finished;
-    if (static_cast<double>(missing) > (1 - share) * all) return limit_us;
-    return most;
+  // With the missing ones behind all others; what is not known lies between what is.
+  bool is_missing(double share) const {
+    return static_cast<double>(missing) > (1 - share) * static_cast<double>(finished + missing);
+  }
+  double median(double limit_us) const { return is_missing(0.5) ? limit_us : p50; }
+  double tail(double limit_us) const {
+    if (missing == 0) return p99;
+    return is_missing(0.99) ? limit_us : most;
   }
 };
 
@@ -75,6 +77,34 @@ double most_paused(const RunResult& result) {
   for (const fabric::PortResult& port : result.ports)
     most = std::max({most, port.paused_ratio, port.peer_paused_ratio});
   return most;
+}
+
+// From the first host to the one farthest from it and back, with a frame of the path MTU that way, and nobody
+// else on it.
+double idle_round_trip_us(const Scenario& scenario) {
+  const fabric::Topology& topology = scenario.topology;
+  constexpr double kUnreached = -1;
+  std::vector<std::vector<std::pair<fabric::NodeId, double>>> links(topology.hosts + topology.switches);
+  const Bytes frame = headroom_model(scenario).frame;
+  for (const fabric::LinkSpec& link : topology.links) {
+    const double us = (link.delay * 2 + transmission_time(frame, link.rate)).seconds() * kMicrosecondsPerSecond;
+    links[link.a].emplace_back(link.b, us);
+    links[link.b].emplace_back(link.a, us);
+  }
+  // The way with the fewest links, as routing has it: by rounds.
+  std::vector<double> taken(links.size(), kUnreached);
+  std::vector<fabric::NodeId> reached{0};
+  taken[0] = 0;
+  double longest = 0;
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    for (const auto& [next, us] : links[reached[i]]) {
+      if (taken[next] != kUnreached) continue;
+      taken[next] = taken[reached[i]] + us;
+      if (topology.is_host(next)) longest = std::max(longest, taken[next]);
+      reached.push_back(next);
+    }
+  }
+  return longest;
 }
 
 // How long the median of a queue takes to leave, of the port where that is longest.
@@ -184,12 +214,12 @@ Observation observation_of(const RunResult& result, const Scenario& scenario) {
       result.deadlock ? result.goodput_gbps * result.virtual_s / limit_s : result.goodput_gbps;
   out.objectives[Objective::busbw] = busbw_of(result);
   if (is_endless(scenario)) {
-    out.objectives[Objective::latency] = queue_delay_us(result, scenario);
+    out.objectives[Objective::latency] = idle_round_trip_us(scenario) + queue_delay_us(result, scenario);
   } else {
     const Times times = result.flows.count > 0 ? times_of_flows(result) : times_of_jobs(result);
     const double limit_us = limit_s * kMicrosecondsPerSecond;
-    out.objectives[Objective::latency] = times.quantile(0.5, times.p50, limit_us);
-    out.objectives[Objective::p99_fct] = times.quantile(0.99, times.p99, limit_us);
+    out.objectives[Objective::latency] = times.median(limit_us);
+    out.objectives[Objective::p99_fct] = times.tail(limit_us);
   }
   out.objectives[Objective::pause_ratio] = std::min(most_paused(result), 1.0);
   if (result.flows.count > 1) out.objectives[Objective::fairness] = result.flows.fairness;
