@@ -43,7 +43,7 @@ Interval around(double score, double half) { return percent_of(Interval{score - 
 
 }  // namespace
 
-std::vector<Attribution> attribute(Session& session, const Candidate& best) {
+std::vector<Attribution> attribute(Session& session, const Candidate& best, const Losses& known) {
   const Space& space = session.space();
   const std::vector<ChangeGroup> groups = groups_of(session.plant(), best);
   const auto at_best = session.standing(best);
@@ -59,6 +59,13 @@ std::vector<Attribution> attribute(Session& session, const Candidate& best) {
 
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const Candidate candidate = without(space, best, {groups[i]});
+    const auto before = known.find(knobs_of(groups[i]));
+    if (before != known.end() && !session.standing(candidate)) {
+      losses[i] = before->second;
+      if (*losses[i] < kMostGain)
+        out[i].without = around(*losses[i], half_width(session, 1, at_best->runs()));
+      continue;
+    }
     const auto standing = measured(session, candidate, "the best without " + space.text(groups[i].settings));
     if (!standing) continue;
     // One that does not run without the change needs it more than any figure says.

@@ -61,6 +61,12 @@ std::vector<ChangeGroup> groups_of(const Plant& plant, const Candidate& candidat
   return out;
 }
 
+std::vector<std::size_t> knobs_of(const ChangeGroup& group) {
+  std::vector<std::size_t> out;
+  for (const Setting& setting : group.settings) out.push_back(setting.knob);
+  return out;
+}
+
 Candidate without(const Space& space, Candidate candidate, const std::vector<ChangeGroup>& groups) {
   for (const ChangeGroup& group : groups) {
     for (const Setting& setting : group.settings) candidate.values[setting.knob] = space[setting.knob].start;

@@ -24,6 +24,7 @@ struct ChangeGroup {
 // The changes that make the candidate out of the start: first the plant's suggestions that it has in full, in
 // their order, then the other knobs one by one.
 std::vector<ChangeGroup> groups_of(const Plant& plant, const Candidate& candidate);
+std::vector<std::size_t> knobs_of(const ChangeGroup& group);
 // The candidate with the groups' knobs back at the start.
 Candidate without(const Space& space, Candidate candidate, const std::vector<ChangeGroup>& groups);
 

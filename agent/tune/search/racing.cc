@@ -23,7 +23,7 @@ bool run(Session& session, Phase phase, const std::string& why, const Candidate&
 }  // namespace
 
 bool challenge(Session& session, Phase phase, const std::string& why, const Candidate& candidate,
-               double allowance) {
+               double allowance, int most_repeats) {
   const Candidate challenger = session.space().canonical(candidate);
   const Candidate best = session.best();
   if (challenger == best) return true;
@@ -35,7 +35,7 @@ bool challenge(Session& session, Phase phase, const std::string& why, const Cand
     }
   }
   if (repeats.empty()) repeats.push_back(0);
-  const auto wanted = static_cast<std::size_t>(repeats_wanted(session));
+  const auto wanted = static_cast<std::size_t>(std::min(most_repeats, repeats_wanted(session)));
   if (repeats.size() > wanted) repeats.resize(wanted);
   bool is_first = true;
   for (const int repeat : repeats) {

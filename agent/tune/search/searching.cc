@@ -16,6 +16,7 @@ constexpr int kGreedyEvery = 3;
 constexpr int kPatience = 6;
 constexpr double kLeastPromise = 0.125;
 constexpr int kShrinks = 5;
+constexpr int kShrinkRepeats = 2;
 
 int exploration(const Session& session, int reserve) {
   const int left = session.left() == INT_MAX ? 40 : session.left() - reserve;
@@ -24,6 +25,49 @@ int exploration(const Session& session, int reserve) {
 
 bool tried(Session& session, const Proposal& proposal) {
   return challenge(session, proposal.phase, proposal.why, proposal.candidate);
+}
+
+// Changes of the best and what the model expects of taking each of them back, the most needless first.
+std::vector<std::pair<double, ChangeGroup>> expected_losses(Session& session, const Proposer& proposer) {
+  std::vector<std::pair<double, ChangeGroup>> out;
+  const Candidate& best = session.best();
+  const double expected = proposer.expected(best);
+  for (const ChangeGroup& group : groups_of(session.plant(), best))
+    out.emplace_back(expected - proposer.expected(without(session.space(), best, {group})), group);
+  std::ranges::stable_sort(out, [](const auto& a, const auto& b) { return a.first < b.first; });
+  return out;
+}
+
+// What may be lost by all that is taken back.
+double allowance_of(const Session& session) {
+  const auto at_best = session.standing(session.best());
+  const double noise = session.noise_sd() / std::sqrt(static_cast<double>(std::max(1, at_best->runs())));
+  return std::min(session.least_gain() / 2, std::max(session.least_gain() / 8, noise));
+}
+
+// All that the model calls needless, then half of it, …
+void take_back_together(Session& session, Proposer& proposer, double& allowance, int reserve) {
+  const double needless = allowance;
+  std::size_t share = 1;
+  for (int attempt = 0; attempt < kShrinks && session.left() > reserve; ++attempt) {
+    auto losses = expected_losses(session, proposer);
+    std::erase_if(losses, [&](const auto& loss) { return loss.first > needless; });
+    losses.resize((losses.size() + share - 1) / share);
+    if (losses.size() < 2) return;  // one by one, then
+    std::vector<ChangeGroup> groups;
+    for (auto& [loss, group] : losses) groups.push_back(std::move(group));
+    const Candidate smaller = without(session.space(), session.best(), groups);
+    share *= 2;
+    if (smaller == session.space().start() || !session.is_allowed(smaller)) continue;
+    const double before = session.best_score();
+    const std::string why = fmt::format("without {} of the changes", groups.size());
+    if (!challenge(session, Phase::ablate, why, smaller, allowance, kShrinkRepeats)) return;
+    if (session.best() == smaller) {
+      allowance = std::max(0.0, allowance - std::max(0.0, before - session.best_score()));
+      share = 1;
+    }
+    proposer.learn();
+  }
 }
 
 }  // namespace
@@ -58,42 +102,28 @@ std::string search_on(Session& session, Proposer& proposer, int reserve) {
   return "the budget is spent";
 }
 
-void shrink(Session& session, Proposer& proposer, int reserve) {
-  const Space& space = session.space();
+Losses shrink(Session& session, Proposer& proposer, int reserve) {
+  Losses out;
   const auto at_best = session.standing(session.best());
-  if (!at_best || !at_best->is_good() || !proposer.learn()) return;
-  const double noise = session.noise_sd() / std::sqrt(static_cast<double>(at_best->runs()));
-  const double tolerance = std::min(session.least_gain() / 2, std::max(session.least_gain() / 8, noise));
-  double allowance = tolerance;  // over all that is taken back
-  std::size_t share = 1;         // of the changes: all that the model calls needless, then half of them, …
-  for (int attempt = 0; attempt < kShrinks && session.left() > reserve; ++attempt) {
+  if (!at_best || !at_best->is_good() || !proposer.learn()) return out;
+  double allowance = allowance_of(session);
+  take_back_together(session, proposer, allowance, reserve);
+  for (const auto& [expected, group] : expected_losses(session, proposer)) {
     const Candidate best = session.best();
-    std::vector<std::pair<double, ChangeGroup>> losses;
-    const double expected = proposer.expected(best);
-    for (const ChangeGroup& group : groups_of(session.plant(), best))
-      losses.emplace_back(expected - proposer.expected(without(space, best, {group})), group);
-    std::ranges::stable_sort(losses, [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::erase_if(losses, [&](const auto& loss) { return loss.first > tolerance; });
-    losses.resize((losses.size() + share - 1) / share);
-    if (losses.empty()) break;
-    std::vector<ChangeGroup> needless;
-    for (auto& [loss, group] : losses) needless.push_back(std::move(group));
-    const Candidate smaller = without(space, best, needless);
-    if (smaller == space.start() || !session.is_allowed(smaller)) {
-      share *= 2;
-      continue;
-    }
+    const Candidate smaller = without(session.space(), best, {group});
+    if (session.left() <= reserve) break;
+    if (smaller == session.space().start() || !session.is_allowed(smaller)) continue;
     const double before = session.best_score();
-    if (!challenge(session, Phase::ablate, fmt::format("without {} of the changes", needless.size()), smaller,
-                   allowance))
-      return;
+    const std::string why = "the best without " + session.space().text(group.settings);
+    if (!challenge(session, Phase::ablate, why, smaller, allowance, kShrinkRepeats)) break;
+    const auto standing = session.standing(smaller);
     if (session.best() == smaller) {
       allowance = std::max(0.0, allowance - std::max(0.0, before - session.best_score()));
-    } else {
-      share *= 2;
+    } else if (standing) {
+      out[knobs_of(group)] = standing->is_good() ? before - standing->mean() : kMostGain;
     }
-    proposer.learn();
   }
+  return out;
 }
 
 }  // namespace rocetune::search

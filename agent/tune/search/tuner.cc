@@ -72,9 +72,9 @@ std::vector<WorkloadResult> results_of(Session& session, const std::vector<int>&
                                                  : std::ranges::count(confirmed, trial.number) > 0;
         if (!is_wanted || (trial.candidate == start) != want_start) continue;
         const auto& observation = trial.observations[w];
-        if (!observation || !fault_of(*observation).empty()) continue;
+        if (!observation || !fault_of(*observation, want_start).empty()) continue;
         (want_start ? before : after).push_back(observation->objectives);
-        const auto score = session.scorer().workload_score(w, *observation, trial.repeat, true);
+        const auto score = session.scorer().workload_score(w, trial, true);
         if (!score) continue;
         if (want_start) {
           baseline[trial.repeat] = *score;
@@ -116,8 +116,8 @@ class Tuning {
     if (!measure_baseline(session_, outcome_)) return interrupted();
     const int total = session_.total();
     const int to_confirm = kConfirmTrials;
-    const int to_explain = std::min(8, total / 8);
-    const int to_shrink = std::min(5, total / 10);
+    const int to_explain = std::min(4, total / 15);
+    const int to_shrink = std::min(10, total / 6);
     const int reserve = to_confirm + to_explain + to_shrink;
     try_remedies(session_, outcome_);
     try_presets(session_, outcome_, reserve);
@@ -145,7 +145,7 @@ class Tuning {
                       percent_of(session_.best_score()), session_.policy().minimum_gain_percent);
       return;
     }
-    shrink(session_, proposer_, to_keep);
+    losses_ = shrink(session_, proposer_, to_keep);
     int attempt = 0;
     for (const Candidate& candidate : finalists(session_)) {
       const auto standing = session_.standing(candidate);
@@ -164,13 +164,9 @@ class Tuning {
   void accept(const Candidate& candidate, const Confirmation& confirmation) {
     outcome_.verdict = Verdict::change;
     outcome_.best = candidate;
-    if (!confirmation.baseline_fails) {
-      outcome_.gain_percent = percent_of(*confirmation.gain);
-      if (confirmation.held_out) outcome_.held_out_gain_percent = percent_of(*confirmation.held_out);
-    } else {
-      outcome_.reason = "it runs where what is there fails";
-    }
-    outcome_.attribution = attribute(session_, candidate);
+    if (confirmation.gain) outcome_.gain_percent = percent_of(*confirmation.gain);
+    if (confirmation.held_out) outcome_.held_out_gain_percent = percent_of(*confirmation.held_out);
+    outcome_.attribution = attribute(session_, candidate, losses_);
   }
 
   void interrupted() {
@@ -205,6 +201,7 @@ class Tuning {
   Outcome& outcome_;
   Proposer proposer_;
   std::vector<int> confirmed_;
+  Losses losses_;
 };
 
 }  // namespace
