@@ -16,6 +16,7 @@ void add_tune(const Dispatch& dispatch) {
       "search proposes, and says what to change, where, and what each change is worth. The same seed gives the\n"
       "same answer. Exit code 0: a change, or no change, is the answer; 3: interrupted, the best so far is told.\n\n"
       "  rocetune tune --fabric quickstart\n"
+      "  rocetune tune --fabric quickstart --html report.html\n"
       "  rocetune tune --fabric quickstart --dry-run\n"
       "  rocetune tune --fabric my-fabric.toml --budget 5min --objective p99_fct\n"
       "  rocetune tune --fabric dual-plane --without 'workload.*' --without hosts.mtu\n"
@@ -56,6 +57,7 @@ void add_tune(const Dispatch& dispatch) {
   tune->add_flag("--dry-run", command->dry_run, "name the knobs, constraints and doctor's findings, and run no trial");
   tune->add_flag("--series", command->series, "what changes over time, in the JSON");
   tune->add_flag("--json", command->json, "everything as JSON");
+  add_text(*tune, "--html", command->html, "FILE", "the report as a page: what to change and what it brings, then all of it");
   add_colour(*tune, command->colour);
   tune->callback([=, &action = dispatch.action] { action = [=] { return run_tune(*command); }; });
 }

@@ -8,9 +8,11 @@
 
 #include "agent/tune/fabric_plant/tuning.h"
 #include "agent/tune/search/trial_log.h"
+#include "dataplane/base/durable.h"
 #include "dataplane/base/progress.h"
 #include "tools/rocetune/scenario_source.h"
 #include "tools/rocetune/stop_signal.h"
+#include "tools/rocetune/tune_html.h"
 #include "tools/rocetune/tune_text.h"
 
 namespace rocetune::cli {
@@ -125,8 +127,13 @@ ExitCode run_tune(const TuneCommand& command) {
   tuning.so_far = fabric_plant::best_so_far(tuning.outcome);
   tuning.plan = fabric_plant::steps_of(**plant, tuning.so_far ? tuning.so_far->candidate : tuning.outcome.best);
   tuning.unrepaired = fabric_plant::unrepaired_of(**plant);
+  tuning.switch_names = fabric_plant::switch_names_of(
+      **plant, tuning.so_far ? tuning.so_far->candidate : tuning.outcome.best);
+  // What minutes of search have found is printed even where the page cannot be written.
+  const auto written = command.html.empty() ? Expected<>() : write_atomically(command.html, tuning_page(tuning, **plant));
   const ExitCode printed = print_report(
       "tune", command.json ? json_of(tuning, **plant, command.series) : tuning_text(tuning, **plant, look));
+  if (!written) return complain(written.error());
   return printed == ExitCode::fine ? code_of(tuning.outcome) : printed;
 }
 

@@ -25,6 +25,7 @@ struct TuneCommand {
   std::uint32_t threads = 0;  // 0: as many as cores
   bool series = false;        // in the JSON: what changes over time
   bool json = false;
+  std::string html;  // a file that gets the page; empty: none
   ColourChoice colour = ColourChoice::automatic;
 };
 

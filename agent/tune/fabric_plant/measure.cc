@@ -107,20 +107,27 @@ double idle_round_trip_us(const Scenario& scenario) {
   return longest;
 }
 
-// How long the median of a queue takes to leave, of the port where that is longest.
-double queue_delay_us(const RunResult& result, const Scenario& scenario) {
+// By the name of a port.
+std::map<std::string, BitRate> port_rates(const Scenario& scenario) {
   std::map<std::string, BitRate> rate_of;
   std::vector<std::uint32_t> ports(scenario.topology.hosts + scenario.topology.switches);
   for (const fabric::LinkSpec& link : scenario.topology.links) {
     for (const fabric::NodeId end : {link.a, link.b})
       rate_of[fmt::format("{} port {}", scenario.topology.name_of(end), ports[end]++)] = link.rate;
   }
+  return rate_of;
+}
+
+double time_to_leave_us(double bytes, BitRate rate) { return bytes * 8 / gbps_of(rate) / 1e3; }
+
+// How long the median of a queue takes to leave, of the port where that is longest.
+double queue_delay_us(const RunResult& result, const Scenario& scenario) {
+  const std::map<std::string, BitRate> rate_of = port_rates(scenario);
   double longest = 0;
   for (const fabric::PortResult& port : result.ports) {
     const auto rate = rate_of.find(port.name);
     if (rate == rate_of.end()) continue;
-    longest = std::max(longest, static_cast<double>(port.queue_bytes.p50) * 8 /
-                                    gbps_of(rate->second) / 1e3);
+    longest = std::max(longest, time_to_leave_us(static_cast<double>(port.queue_bytes.p50), rate->second));
   }
   return longest;
 }
@@ -171,8 +178,35 @@ void add_series(Observation& out, const fabric::TimeSeries& series, std::string 
   out.series.push_back(std::move(added));
 }
 
-void add_all_series(Observation& out, const fabric::TimeSeries& series) {
+// How long what comes last to the longest of the queues kept waits for its turn, in each step.
+std::vector<double> waits_us(const fabric::TimeSeries& series, const Scenario& scenario) {
+  const std::map<std::string, BitRate> rate_of = port_rates(scenario);
+  std::vector<double> out;
+  for (const fabric::PortSeries& port : series.ports) {
+    const auto rate = rate_of.find(port.name);
+    if (rate == rate_of.end()) continue;
+    out.resize(std::max(out.size(), port.queue_bytes.size()));
+    for (std::size_t i = 0; i < port.queue_bytes.size(); ++i)
+      out[i] = std::max(out[i], time_to_leave_us(static_cast<double>(port.queue_bytes[i]), rate->second));
+  }
+  return out;
+}
+
+// Payload since the start: what is done sooner is there sooner.
+std::vector<double> delivered_bytes(const fabric::TimeSeries& series) {
+  std::vector<double> out;
+  double sum = 0;
+  for (const double gbps : series.goodput_gbps) {
+    sum += gbps * 1e3 / 8 * series.step_us;
+    out.push_back(sum);
+  }
+  return out;
+}
+
+void add_all_series(Observation& out, const fabric::TimeSeries& series, const Scenario& scenario) {
   add_series(out, series, "throughput", "Gb/s", series.goodput_gbps);
+  add_series(out, series, "delivered so far", "bytes", delivered_bytes(series));
+  if (!series.ports.empty()) add_series(out, series, "wait in the longest queue", "us", waits_us(series, scenario));
   add_series(out, series, "queued in all switches", "bytes", series.queued_bytes);
   add_series(out, series, "CE marks", "packets", series.ce_marked);
   add_series(out, series, "CNPs", "packets", series.cnps_handled);
@@ -225,7 +259,7 @@ Observation observation_of(const RunResult& result, const Scenario& scenario) {
   if (result.flows.count > 1) out.objectives[Objective::fairness] = result.flows.fairness;
   add_breaches(out, result);
   add_counters(out, result);
-  if (result.series) add_all_series(out, *result.series);
+  if (result.series) add_all_series(out, *result.series, scenario);
   return out;
 }
 

@@ -27,6 +27,15 @@ void write_findings(JsonWriter& out, const FabricPlant& plant) {
   out.end_array();
 }
 
+void write_policy(JsonWriter& out, const search::Policy& policy) {
+  out.key("policy").begin_object().key("weights").begin_object();
+  for (const search::ObjectiveKind& kind : search::objective_kinds())
+    out.member(kind.name, policy.weights[static_cast<std::size_t>(kind.objective)]);
+  out.end_object().member("worst_share", policy.worst_share);
+  out.member("minimum_gain_percent", policy.minimum_gain_percent);
+  out.member("confidence_percent", policy.confidence_percent).end_object();
+}
+
 void write_space(JsonWriter& out, const FabricPlant& plant) {
   out.key("space").begin_array();
   for (const search::Knob& knob : plant.space().knobs()) {
@@ -154,6 +163,9 @@ std::string json_of(const FabricTuning& tuning, const FabricPlant& plant, bool w
   for (const search::Setting& setting : space.difference(space.start(), best))
     out.value(space[setting.knob].name + "=" + space[setting.knob].text(setting.value));
   out.end_array();
+  out.key("switch_names");
+  to_json(out, tuning.switch_names);
+  write_policy(out, tuning.policy);
   out.key("unrepaired");
   to_json(out, tuning.unrepaired);
   out.member("fabric", plant.scenario().name).member("description", plant.scenario().description);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/tune/fabric_plant/advice.h"
+#include "agent/tune/fabric_plant/switch_names.h"
 #include "agent/tune/search/outcome.h"
 #include "agent/tune/search/policy.h"
 #include "agent/tune/search/tuner.h"
@@ -43,6 +44,7 @@ struct FabricTuning {
   std::vector<Step> plan;  // of the best; where the run was interrupted, of the best so far
   std::optional<BestSoFar> so_far;
   std::vector<Unrepaired> unrepaired;
+  std::vector<SwitchNames> switch_names;  // of the plan
 };
 
 // The weights of [tune] and of `objectives` (NAME or NAME=WEIGHT: those not named count nothing) put over the
@@ -53,8 +55,8 @@ Expected<search::Policy> policy_for(const FabricPlant& plant, search::Policy pol
 // Findings whose cause is hardware: hosts that pause the fabric because they receive slowly.
 std::vector<Unrepaired> unrepaired_of(const FabricPlant& plant);
 
-// Members, beside search::write_outcome's: best_so_far (only if interrupted), plan[] (Step), best_settings[] ("knob=value", what Space::setting
-// reads), unrepaired[], fabric, findings[], space[], left_out[], constraints[], suggestions[].
+// Members, beside search::write_outcome's: best_so_far (only if interrupted), plan[] (Step), best_settings[]
+// ("knob=value", what Space::setting reads), switch_names[], policy, unrepaired[], fabric, findings[], space[], left_out[], constraints[], suggestions[].
 std::string json_of(const FabricTuning& tuning, const FabricPlant& plant, bool with_series);
 // What a search would turn, and what doctor says, without one: space[], constraints[], suggestions[], ...
 std::string space_json(const FabricPlant& plant);
