@@ -33,6 +33,7 @@ void add_sim(const Dispatch& dispatch);
 void add_snapshot(const Dispatch& dispatch);
 void add_switch_config(const Dispatch& dispatch);
 void add_tap(const Dispatch& dispatch);
+void add_tune(const Dispatch& dispatch);
 void add_watch(const Dispatch& dispatch);
 
 }  // namespace rocetune::cli
