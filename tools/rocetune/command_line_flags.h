@@ -36,11 +36,14 @@ CLI::Validator an_integer(const std::string& allowed);
 // Not empty: a shell variable that is not set must not read as a flag that was not given. `what` is allowed.
 CLI::Validator some(const std::string& what);
 
-// A text of that kind, shown as `type` (NAME, FILE, DIR, ...) in the help, never empty.
+// A text of that kind, shown as `type` (NAME, FILE, DIR, PATH, ...) in the help, never empty.
 template <class Text>
 CLI::Option* add_text(CLI::App& app, const std::string& flag, Text& out, const std::string& type,
                       const std::string& help) {
-  const std::string what = type == "FILE" ? "a file" : type == "DIR" ? "a folder" : "a name";
+  const std::string what = type == "FILE"   ? "a file"
+                           : type == "DIR"  ? "a folder"
+                           : type == "PATH" ? "a file or a folder"
+                                            : "a name";
   return app.add_option(flag, out, help)->type_name(type)->check(some(what));
 }
 

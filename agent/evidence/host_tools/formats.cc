@@ -26,25 +26,12 @@ namespace rocetune::evidence {
 
 std::span<const Format> host_tool_formats() {
   // Titles first, then names that are known, then shapes.
-  static const std::array kFormats{ethtool_pause_format(),
-                                   ethtool_features_format(),
-                                   ethtool_link_format(),
-                                   ethtool_fec_format(),
-                                   ethtool_driver_format(),
-                                   ethtool_tunable_format(),
-                                   mlnx_qos_format(),
-                                   dcb_format(),
-                                   bonding_format(),
-                                   ip_link_format(),
-                                   rdma_link_format(),
-                                   rdma_statistic_format(),
-                                   tc_qdisc_format(),
-                                   meminfo_format(),
-                                   lsmod_format(),
-                                   qp_attributes_format(),
-                                   hw_counters_format(),
-                                   sysfs_value_format(),
-                                   ethtool_stats_format()};
+  static const std::array kFormats{
+      ethtool_pause_format(),  ethtool_features_format(), ethtool_link_format(), ethtool_fec_format(),
+      ethtool_driver_format(), ethtool_tunable_format(),  mlnx_qos_format(),     dcb_format(),
+      bonding_format(),        ip_link_format(),          rdma_link_format(),    rdma_statistic_format(),
+      tc_qdisc_format(),       meminfo_format(),          lsmod_format(),        qp_attributes_format(),
+      hw_counters_format(),    sysfs_value_format(),      ethtool_stats_format()};
   return kFormats;
 }
 
