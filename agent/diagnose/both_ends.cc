@@ -73,6 +73,22 @@ std::vector<PortMtu> port_mtus(const DossierFacts& facts) {
   return out;
 }
 
+// Of files that name no host: each is an end if several show the same device.
+void add_unnamed(const DossierFacts& facts, std::vector<PortMtu>& out) {
+  const std::vector<ShownPort> ports = shown_ports(facts);
+  for (const ShownPort& port : ports) {
+    if (!port.view->rdma.active_mtu || port.view->is_infiniband()) continue;
+    if (!port.view->rdma.state.empty() && !port.view->is_active()) continue;
+    const bool has_other_end = std::any_of(ports.begin(), ports.end(), [&](const ShownPort& other) {
+      return other.view->rdma.active_mtu && port.host().empty() && are_two_hosts(port, other);
+    });
+    if (!has_other_end || port.view->rdma.device.empty()) continue;
+    out.push_back({port.document->file, port.view->name(), *port.view->rdma.active_mtu,
+                   shown(port.view->name() + " active_mtu", port.view->rdma.active_mtu->count(), "B",
+                         *port.document, port.view->mtu_line)});
+  }
+}
+
 // The MTU of all ports of a host, if they agree.
 std::optional<Bytes> common_mtu(const std::vector<PortMtu>& ports, const std::string& host) {
   std::optional<Bytes> out;
@@ -104,7 +120,8 @@ Finding mtu_mismatch(const PortMtu& a, const PortMtu& b) {
 }
 
 Outcome judge_mtu_of_ends(const DossierFacts& facts) {
-  const std::vector<PortMtu> ports = port_mtus(facts);
+  std::vector<PortMtu> ports = port_mtus(facts);
+  add_unnamed(facts, ports);
   std::vector<Finding> findings;
   std::set<std::string> hosts;
   std::set<std::pair<std::string, std::string>> done;

@@ -3,7 +3,6 @@
 
 #include "agent/diagnose/rule.h"
 #include "agent/diagnose/texts.h"
-#include "agent/evidence/benchmarks/iperf.h"
 #include "agent/evidence/words.h"
 
 namespace rocetune::diagnose {
@@ -11,12 +10,6 @@ namespace {
 
 using evidence::NcclTests;
 using evidence::NcclTestsRow;
-
-double busbw_of(const NcclTestsRow& row) {
-  const double out = row.out_of_place ? row.out_of_place->busbw_GBps : 0;
-  const double in = row.in_place ? row.in_place->busbw_GBps : 0;
-  return std::max(out, in);
-}
 
 std::string size_text(std::uint64_t bytes) {
   static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -29,7 +22,7 @@ std::string size_text(std::uint64_t bytes) {
 }
 
 Evidence row_evidence(const char* name, const NcclTestsRow& row, const evidence::Document& document) {
-  return shown(fmt::format("{} at {}", name, size_text(row.bytes)), fmt::format("{:.2f}", busbw_of(row)),
+  return shown(fmt::format("{} at {}", name, size_text(row.bytes)), fmt::format("{:.2f}", row.busbw_GBps()),
                "GB/s", document, row.line);
 }
 
@@ -44,8 +37,9 @@ bool is_alone(const NcclTests& tests, const BenchThresholds& bench, std::vector<
   for (const NcclTestsRow& row : tests.rows) {
     unordered |= row.bytes < before;
     before = row.bytes;
-    any_silent |= row.bytes >= static_cast<std::uint64_t>(bench.silent_message.count()) && busbw_of(row) == 0;
-    all_silent &= busbw_of(row) == 0;
+    any_silent |=
+        row.bytes >= static_cast<std::uint64_t>(bench.silent_message.count()) && row.busbw_GBps() == 0;
+    all_silent &= row.busbw_GBps() == 0;
     if (row.in_place && row.in_place->time_us < 1 && instant == nullptr) instant = &row;
   }
   const bool silent = any_silent && all_silent;
@@ -73,9 +67,14 @@ Outcome judge_communication(const DossierFacts& facts) {
   std::vector<Finding> findings;
   std::vector<Evidence> good;
   for (const auto& [document, tests] : facts.dossier.all<NcclTests>()) {
-    if (tests->rows.empty() && tests->rank_lines == 0) continue;
+    const bool only_silent_footers = tests->rows.empty() && tests->footer_count > 1 &&
+                                     std::all_of(tests->footers_GBps.begin(), tests->footers_GBps.end(),
+                                                 [](double average) { return average == 0; });
+    if (tests->rows.empty() && tests->rank_lines == 0 && !only_silent_footers) continue;
     std::vector<Evidence> evidence;
-    if (!is_alone(*tests, facts.policy.bench, evidence, *document)) {
+    if (only_silent_footers) {
+      evidence.push_back(quoted("first of several footers", *tests->footer, *document));
+    } else if (!is_alone(*tests, facts.policy.bench, evidence, *document)) {
       if (!tests->rows.empty()) good.push_back(row_evidence("busbw", tests->rows.back(), *document));
       continue;
     }
@@ -101,9 +100,6 @@ Outcome judge_communication(const DossierFacts& facts) {
 
 // Up to here a single queue pair does not fill a fast link.
 constexpr std::uint64_t kSmallMessage = 8192;
-
-// Link rates that ports have, in Gb/s.
-constexpr double kLinkRates[] = {10, 25, 40, 50, 100, 200, 400, 800};
 
 Outcome judge_comparison(const DossierFacts& facts) {
   std::vector<Finding> findings;
@@ -197,117 +193,6 @@ Outcome judge_cliffs(const DossierFacts& facts) {
   return Outcome::not_checked("no table of nccl-tests with several sizes is among the inputs");
 }
 
-// ---- HOST-3 ----
-
-struct Measured {
-  double Gbps = 0;
-  Evidence evidence;
-};
-
-std::optional<Measured> best_verbs(const DossierFacts& facts) {
-  std::optional<Measured> out;
-  for (const RunSeen& seen : perftest_runs_in(facts.dossier)) {
-    const evidence::PerftestRow* best = seen.run->best();
-    if (best == nullptr || (out && best->average_Gbps <= out->Gbps)) continue;
-    out = Measured{best->average_Gbps, shown("verbs test", fmt::format("{:.4g}", best->average_Gbps), "Gb/s",
-                                             *seen.document, best->line)};
-  }
-  return out;
-}
-
-// The rate of the link: shown by a port, else the usual rate next above a test near it.
-std::optional<double> line_rate(const DossierFacts& facts, double measured) {
-  double shown_rate = 0;
-  for (const PortSeen& seen : rdma_ports_in(facts.dossier)) {
-    if (seen.port->rate)
-      shown_rate = std::max(shown_rate, static_cast<double>(seen.port->rate->count()) / 1e9);
-  }
-  for (const HostFacts& host : facts.hosts) {
-    for (const PortFacts& port : host.ports) {
-      if (port.port.link && port.port.link->speed) {
-        shown_rate = std::max(shown_rate, static_cast<double>(port.port.link->speed->count()) / 1e9);
-      }
-    }
-  }
-  if (shown_rate > 0) return shown_rate;
-  for (const double rate : kLinkRates) {
-    if (measured <= rate && measured >= facts.policy.bench.near_line_share.value() * rate) return rate;
-  }
-  return std::nullopt;
-}
-
-Outcome judge_above_network(const DossierFacts& facts) {
-  const BenchThresholds& bench = facts.policy.bench;
-  const auto verbs = best_verbs(facts);
-  std::vector<Finding> findings;
-  std::vector<Evidence> good;
-  for (const auto& [document, tests] : facts.dossier.all<NcclTests>()) {
-    if (tests->hosts.size() == 1) continue;  // nothing went over the network
-    const NcclTestsRow* best = nullptr;
-    for (const NcclTestsRow& row : tests->rows) {
-      if (row.bytes < static_cast<std::uint64_t>(bench.large_message.count())) continue;
-      if (best == nullptr || busbw_of(row) > busbw_of(*best)) best = &row;
-    }
-    // A test that did not communicate is no measurement (BENCH-1).
-    if (best == nullptr || busbw_of(*best) <= 0 || !verbs) continue;
-    const auto rate = line_rate(facts, verbs->Gbps);
-    if (!rate || verbs->Gbps < bench.near_line_share.value() * *rate) continue;
-    const double collective = busbw_of(*best) * 8;
-    std::vector<Evidence> evidence{
-        verbs->evidence, row_evidence("collective", *best, *document),
-        shown("the same in one unit", fmt::format("{:.1f} of {:.1f}", collective, verbs->Gbps), "Gb/s",
-              *document, best->line)};
-    if (collective >= bench.slow_share.value() * verbs->Gbps) {
-      good = std::move(evidence);
-      continue;
-    }
-    Finding finding;
-    finding.confidence = Confidence::medium;
-    finding.subject = document->file;
-    finding.evidence = std::move(evidence);
-    finding.cause = fmt::format(
-        "The network is not the limit: a verbs test between the hosts runs at {:.0f} Gb/s, the collective at "
-        "{:.0f} % of that. "
-        "The limit is above it: GPU path, proxy threads, chunk size, NIC initialisation.",
-        verbs->Gbps, 100 * collective / verbs->Gbps);
-    finding.fix = advise(
-        "Leave PFC, ECN and MTU alone. Repeat the verbs test with GPU memory (--use_cuda): host memory does "
-        "not clear the GPU path. "
-        "Then check GPUDirect lines in the log, ACS and IOMMU, relaxed ordering, proxy thread affinity, "
-        "NCCL_BUFFSIZE and chunk size.",
-        {"ib_write_bw --use_cuda=0 -d DEVICE PEER", "NCCL_DEBUG=INFO ... | grep -E 'GDRDMA|via NET'"});
-    findings.push_back(std::move(finding));
-  }
-  // Every transport alike, far below the link.
-  for (const auto& [document, iperf] : facts.dossier.all<evidence::Iperf>()) {
-    const auto tcp = iperf->rate_Gbps();
-    if (!tcp || *tcp <= 0 || !verbs || verbs->Gbps <= 0) continue;
-    const auto rate = line_rate(facts, 0);
-    const double ratio = *tcp / verbs->Gbps;
-    if (!rate || ratio < 0.8 || ratio > 1.25 || verbs->Gbps >= bench.slow_share.value() * *rate) continue;
-    Finding finding;
-    finding.confidence = Confidence::medium;
-    finding.subject = document->file;
-    finding.evidence = {verbs->evidence,
-                        shown("TCP", fmt::format("{:.4g}", *tcp), "Gb/s", *document, iperf->line),
-                        shown("link rate", *rate, "Gb/s", *document)};
-    finding.cause =
-        "TCP and RDMA stop at the same rate far below the link: the limit is below the network (PCIe, "
-        "memory, NIC initialisation), not in "
-        "its classes.";
-    finding.fix = advise(
-        "Check the PCIe link and the NIC's firmware, and cold-start the host once; do not tune PFC, ECN or "
-        "MTU.",
-        {"lspci -vvv | grep LnkSta:", "dmesg | grep 'available PCIe'"});
-    findings.push_back(std::move(finding));
-  }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(
-      "a collective's result and a verbs test at line rate between the same hosts are not both among the "
-      "inputs");
-}
-
 }  // namespace
 
 std::span<const Rule> collective_results_rules() {
@@ -345,17 +230,6 @@ std::span<const Rule> collective_results_rules() {
        .source = "NVIDIA/nccl#1453",
        .gates = {},
        .judge = judge_cliffs},
-      {.id = "HOST-3",
-       .title = "The collective reaches what the network can do",
-       .condition = "Its busbw at large sizes is at least 60 % of a verbs test at line rate; TCP and RDMA do "
-                    "not stop together below the link.",
-       .why = "Then the limit is above or below the network, and tuning the network changes nothing.",
-       .needs = "nccl-tests and perftest between the same hosts; or iperf3, perftest and the link rate.",
-       .decided = "Warning. A verbs test on host memory does not clear the GPU path.",
-       .fix = "Verbs test with GPU memory, GPUDirect, affinity, chunk size, PCIe.",
-       .source = "NVIDIA/nccl#2409",
-       .gates = {},
-       .judge = judge_above_network},
   };
   return kRules;
 }

@@ -143,17 +143,6 @@ Outcome judge_gid_agreement(const DossierFacts& facts) {
   std::vector<Evidence> good;
   find_unlike_ends(facts, findings, good);
   find_unlike_connections(facts, findings);
-  for (const ShownSetting& setting : shown_settings(facts, "NCCL_IB_GID_INDEX")) {
-    if (!setting.setting->value.empty()) continue;
-    Finding finding;
-    finding.subject = setting.setting->name;
-    finding.evidence = {setting.shown()};
-    finding.cause =
-        fmt::format("{} is set to an empty string, which is read as index 0, not as \"choose yourself\".",
-                    setting.setting->name);
-    finding.fix = advise("Unset the variable.", {fmt::format("unset {}", setting.setting->name)});
-    findings.push_back(std::move(finding));
-  }
   if (!findings.empty()) return Outcome::found(std::move(findings));
   if (!good.empty()) return Outcome::passed(std::move(good));
   return Outcome::not_checked("nothing shows the GIDs of both ends of a connection");
@@ -175,11 +164,10 @@ std::span<const Rule> gids_in_texts_rules() {
        .judge = judge_gid_kind},
       {.id = "GID-2",
        .title = "Both ends of a connection use GIDs of one kind",
-       .condition = "perftest and logs show GIDs of one kind at both ends; an index that is set is not an "
-                    "empty string.",
-       .why = "One index means different entries on two hosts; an empty string is read as 0.",
-       .needs = "perftest's banner or error, a log that names both GIDs, or NCCL_IB_GID_INDEX.",
-       .decided = "Critical for different kinds; warning for an empty string.",
+       .condition = "perftest and logs show GIDs of one kind at both ends.",
+       .why = "One index means different entries on two hosts.",
+       .needs = "perftest's banner or error, or a log that names both GIDs.",
+       .decided = "Critical for different kinds.",
        .fix = "Give each side its own index, or none.",
        .source = "linux-rdma/perftest#44; NVIDIA/nccl#2157",
        .gates = {},

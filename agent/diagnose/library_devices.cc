@@ -105,6 +105,10 @@ void compare_libraries(const DossierFacts& facts, std::vector<Finding>& findings
         if (seen.document != nccl.document || seen.setting->host != nccl.setting->host) continue;
         const Names theirs = named_devices(*seen.setting);
         if (theirs.empty() || theirs == ours) continue;
+        // UCX often has one NIC of its own for the start-up: only others than NCCL's are a contradiction.
+        const bool shares = std::any_of(theirs.begin(), theirs.end(),
+                                        [&](const std::string& name) { return ours.contains(name); });
+        if (seen.setting->name == "UCX_NET_DEVICES" && shares) continue;
         Finding finding;
         finding.subject = device_place_of(nccl);
         finding.evidence = {nccl.shown(), seen.shown()};

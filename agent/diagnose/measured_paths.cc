@@ -103,6 +103,17 @@ Outcome judge_banner_mtu(const DossierFacts& facts) {
 // Full size is what only fits an MTU above the smallest usual one.
 constexpr int kLargePing = 1473;  // 1500 less IPv4 and ICMP headers, and one more
 
+// Hosts whose ports have different MTUs: what large packets meet then is MTU-2.
+bool ends_differ(const DossierFacts& facts) {
+  std::set<std::int64_t> mtus;
+  for (const HostFacts& host : facts.hosts) {
+    for (const host::Port& port : host.host.ports) {
+      if (port.mtu > Bytes(0) && (port.rdma || facts.hosts.size() > 1)) mtus.insert(port.mtu.count());
+    }
+  }
+  return mtus.size() > 1;
+}
+
 Outcome judge_full_size(const DossierFacts& facts) {
   std::vector<Finding> findings;
   std::vector<Evidence> good;
@@ -121,7 +132,8 @@ Outcome judge_full_size(const DossierFacts& facts) {
              other.run->payload_bytes.value_or(56) < run.payload_bytes.value_or(kLargePing) &&
              (other.run->target == run.target || run.target.empty());
     });
-    if (!told && (small == pings.end() || run.passes() != false || run.local_mtu_bytes || run.unreachable))
+    if (!told && (ends_differ(facts) || small == pings.end() || run.passes() != false ||
+                  run.local_mtu_bytes || run.unreachable))
       continue;
     Finding finding;
     finding.severity = Severity::critical;

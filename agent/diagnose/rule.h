@@ -77,6 +77,7 @@ std::span<const Rule> library_settings_rules();
 std::span<const Rule> library_class_rules();
 std::span<const Rule> library_devices_rules();
 std::span<const Rule> collective_results_rules();
+std::span<const Rule> above_network_rules();
 std::span<const Rule> compared_results_rules();
 std::span<const Rule> measured_paths_rules();
 std::span<const Rule> measured_loss_rules();

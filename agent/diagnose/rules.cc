@@ -47,6 +47,7 @@ std::span<const Rule* const> all_rules() {
                               measured_paths_rules(),
                               measured_loss_rules(),
                               collective_results_rules(),
+                              above_network_rules(),
                               compared_results_rules(),
                               congestion_choice_rules(),
                               drift_rules(),

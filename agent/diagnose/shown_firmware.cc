@@ -105,7 +105,8 @@ Outcome judge_next_boot(const DossierFacts& facts) {
       finding.severity = Severity::info;
       finding.subject = device_label(*document, device);
       finding.cause = fmt::format(
-          "{} firmware settings differ between now and the next boot: what was measured now will not "
+          "Firmware settings ({} of them) differ between now and the next boot: what was measured now will "
+          "not "
           "hold after a reboot, or what was set is not in force yet.",
           finding.evidence.size());
       finding.fix = advise("Reset the firmware (mlxfwreset) or reboot before measuring, and look again.",

@@ -226,12 +226,17 @@ std::vector<Finding> empty_slots(const DossierFacts& facts, const std::vector<Sh
   return findings;
 }
 
+// By its file where nothing else tells the two apart.
+std::string end_name(const ShownPort& port, const ShownPort& other) {
+  return port.subject() == other.subject() ? port.document->file + " " + port.subject() : port.subject();
+}
+
 // One number for NCCL and its kin is for all devices and all hosts: it must mean the same there.
 std::optional<Finding> different_meaning(const std::vector<ShownPort>& tables, bool is_pinned) {
   for (std::size_t i = 0; i < tables.size(); ++i) {
     for (std::size_t j = i + 1; j < tables.size(); ++j) {
       const ShownPort &a = tables[i], &b = tables[j];
-      const bool two_hosts = !a.host().empty() && !b.host().empty() && a.host() != b.host();
+      const bool two_hosts = are_two_hosts(a, b);
       const bool two_devices = a.view->rdma.device != b.view->rdma.device && a.document == b.document;
       if (two_hosts ? a.view->rdma.device != b.view->rdma.device : !two_devices) continue;
       const auto best_a = evidence::best_gid_index(a.view->rdma.gids);
@@ -242,13 +247,13 @@ std::optional<Finding> different_meaning(const std::vector<ShownPort>& tables, b
       // it.
       finding.severity = two_hosts || is_pinned ? Severity::warning : Severity::info;
       finding.confidence = Confidence::medium;
-      finding.subject = a.subject() + ", " + b.subject();
+      finding.subject = end_name(a, b) + ", " + end_name(b, a);
       finding.evidence = {a.gid(*place_of(a, *best_a)), b.gid(*place_of(b, *best_b))};
       finding.cause = fmt::format(
           "The routable RoCE v2 GID is index {} on {} and index {} on {}: one number for both takes a wrong "
           "one on "
           "one of them.",
-          *best_a, a.subject(), *best_b, b.subject());
+          *best_a, end_name(a, b), *best_b, end_name(b, a));
       finding.fix = advise(kChooseByType + std::string("; in perftest give each side its own -x."));
       return finding;
     }
@@ -263,7 +268,7 @@ std::vector<Finding> different_kinds(const DossierFacts& facts, const std::vecto
   for (std::size_t i = 0; i < tables.size(); ++i) {
     for (std::size_t j = i + 1; j < tables.size(); ++j) {
       const ShownPort &a = tables[i], &b = tables[j];
-      if (a.host().empty() || b.host().empty() || a.host() == b.host()) continue;
+      if (!are_two_hosts(a, b)) continue;
       for (const PinnedIndex& index : pinned) {
         if (!index.host.empty() || !is_about(index, a) || !is_about(index, b)) continue;
         const auto at_a = place_of(a, index.index), at_b = place_of(b, index.index);

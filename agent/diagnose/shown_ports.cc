@@ -126,6 +126,13 @@ std::vector<ShownPort> shown_gid_tables(const DossierFacts& facts) {
   return out;
 }
 
+bool are_two_hosts(const ShownPort& a, const ShownPort& b) {
+  if (!a.host().empty() && !b.host().empty()) return a.host() != b.host();
+  return a.host().empty() && b.host().empty() && !a.document->phase && !b.document->phase &&
+         a.document->file != b.document->file && a.document->format == b.document->format &&
+         a.view->rdma.device == b.view->rdma.device;
+}
+
 bool may_be_one_host(const std::string& a, const std::string& b) { return a.empty() || b.empty() || a == b; }
 
 Evidence ShownSetting::shown() const {

@@ -29,6 +29,9 @@ struct ShownPort {
 std::vector<ShownPort> shown_ports(const DossierFacts& facts);
 // Those with GIDs.
 std::vector<ShownPort> shown_gid_tables(const DossierFacts& facts);
+// Two hosts: by their names; or two files of the same kind about the same device, neither of which says whose
+// it is nor when it was taken.
+bool are_two_hosts(const ShownPort& a, const ShownPort& b);
 // The same host, or one that is not known.
 bool may_be_one_host(const std::string& a, const std::string& b);
 

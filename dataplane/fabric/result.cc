@@ -219,6 +219,7 @@ class Run {
     if (out.virtual_s > 0)
       out.goodput_gbps = static_cast<double>(network_.completed_bytes()) * 8 / out.virtual_s / 1e9;
     out.failed_requests = totals.failures;
+    out.lossless_drops = totals.lossless_drops;
     out.lost_frames = totals.lost_frames;
     out.receive_drops = totals.receive_drops;
     out.ports = watches_.results(end_);

@@ -277,6 +277,7 @@ struct RunResult {
   std::uint64_t storms = 0;            // that watchdogs saw
   std::uint64_t storms_prevented = 0;  // by NICs that stopped to hold their switch
   std::uint64_t drops = 0;             // in switches for lack of room
+  std::uint64_t lossless_drops = 0;    // of them, in classes that are lossless there
   std::uint64_t link_drops = 0;        // in switches, before a link that was down
   std::uint64_t pause_frames = 0;      // Xoff frames of switches and hosts, refreshes included
   std::uint64_t ce_marked = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 
 #include "congestion/dcqcn/parameter_table.h"
 #include "dataplane/fabric/scenario_links.h"
@@ -72,15 +73,47 @@ class ScenarioReader {
     top.table("hosts", [&](TableReader& t) { read_hosts(t); });
     top.table("switches", [&](TableReader& t) { read_switches(t); });
     top.table("dcqcn", [&](TableReader& t) { read_dcqcn(t); });
-    top.array_of_tables("flows", [&](TableReader& t) { read_flows(t, out_); });
-    top.array_of_tables("jobs", [&](TableReader& t) { read_jobs(t, out_); });
-    if (!top.has("flows") && !top.has("jobs")) top.reject("flows", "at least one [[flows]] or [[jobs]]");
+    read_traffic(top, out_);
+    read_workloads(top);
+    top.ignore("tune");
     top.array_of_tables("lesson", [&](TableReader& t) { read_lesson(t, out_); });
+    if (out_.workload != kOwnWorkload) out_.lesson.clear();  // they are about the file's own traffic
     top.array_of_tables("events", [&](TableReader& t) { own_.read_event(t, out_); });
     finish();
   }
 
  private:
+  static void read_traffic(TableReader& t, Scenario& out) {
+    t.array_of_tables("flows", [&](TableReader& flows) { read_flows(flows, out); });
+    t.array_of_tables("jobs", [&](TableReader& jobs) { read_jobs(jobs, out); });
+    if (!t.has("flows") && !t.has("jobs")) t.reject("flows", "at least one [[flows]] or [[jobs]]");
+  }
+
+  // Other traffic of the same fabric, one of which may be chosen.
+  void read_workloads(TableReader& top) {
+    std::vector<std::string> names{std::string(kOwnWorkload)};
+    std::string choice(kOwnWorkload);
+    top.array_of_tables("workloads", [&](TableReader& t) {
+      Scenario& other = others_.emplace_back();
+      other.seed = out_.seed;
+      other.limit = out_.limit;
+      other.topology = out_.topology;
+      if (t.required("name", other.workload, not_empty())) {
+        if (std::ranges::find(names, other.workload) != names.end()) t.reject("name", "a name of its own");
+        names.push_back(other.workload);
+      }
+      read_traffic(t, other);
+    });
+    top.optional("workload", choice, one_of(names));
+    out_.workloads.assign(names.begin() + 1, names.end());
+    const auto other = std::ranges::find(others_, choice, &Scenario::workload);
+    if (other == others_.end()) return;
+    out_.workload = choice;
+    out_.flows = std::move(other->flows);
+    out_.traffic = std::move(other->traffic);
+    out_.jobs = std::move(other->jobs);
+  }
+
   void read_routing(TableReader& t) {
     SwitchParameters& s = out_.options.switches;
     t.optional("spreading", s.spreading);
@@ -211,9 +244,8 @@ class ScenarioReader {
     host.selective_repeat = recovery_ == Recovery::selective_repeat;
     IngressParameters& receive = host.receiver.buffer;
     if (headroom_.is_derived) {
-      // Ethernet, IP, UDP, BTH, RETH or AETH, immediate, ICRC, and what is around a frame: below 128.
       switches.ingress.derived_headroom = {
-          .frame = Bytes(engine::bytes_of(host.mtu) + 128),
+          .frame = Bytes(engine::bytes_of(host.mtu)) + kAroundPayload,
           .reaction = std::max(host.pause_reaction, switches.pause_reaction)};
     } else {
       switches.ingress.lossless_pool.headroom = headroom_.bytes;
@@ -247,6 +279,7 @@ class ScenarioReader {
   Headroom headroom_;
   Duration reduction_delay_ = nanoseconds(250);  // ours: between a switch and what reduces in it
   OwnParts own_;
+  std::deque<Scenario> others_;  // of [[workloads]]
 };
 
 // The same for the NICs of hosts.
@@ -262,26 +295,38 @@ std::optional<InputIssue> receive_pools_issue(const HostParameters& host, const 
                     .nearest = {}};
 }
 
-// What headroom and buffer have to be for the pools to fit.
-std::optional<InputIssue> pools_issue(const Scenario& scenario, const std::string& file) {
+}  // namespace
+
+std::vector<Bytes> reserved_of_switches(const Scenario& scenario) {
+  const Topology& topology = scenario.topology;
+  std::vector<Bytes> taken(topology.switches);
+  const auto add = [&](NodeId end, const LinkSpec& link) {
+    if (topology.is_host(end)) return;
+    const std::uint32_t index = end - topology.switch_id(0);
+    const auto own = scenario.options.own_switch.find(index);
+    const IngressParameters& s =
+        (own == scenario.options.own_switch.end() ? scenario.options.switches : own->second).ingress;
+    const auto lossless = static_cast<std::int64_t>(s.lossless.size());
+    taken[index] += (s.lossless_pool.reserve + s.headroom_at(link.rate, link.delay)) * lossless +
+                    s.lossy_pool.reserve * (Priority::kCount - lossless);
+  };
+  for (const LinkSpec& link : topology.links) {
+    if (topology.is_reducer(link.a)) continue;  // part of the switch
+    add(link.a, link);
+    add(link.b, link);
+  }
+  return taken;
+}
+
+std::optional<InputIssue> buffers_issue(const Scenario& scenario, const std::string& file) {
   const IngressParameters& s = scenario.options.switches.ingress;
   if (s.flow_control == FlowControl::credits) return std::nullopt;
   if (auto issue = receive_pools_issue(scenario.options.host, file)) return issue;
   for (const auto& [id, host] : scenario.options.own_host) {
     if (auto issue = receive_pools_issue(host, file)) return issue;
   }
-  const auto lossless = static_cast<std::int64_t>(s.lossless.size());
-  std::vector<Bytes> taken(scenario.topology.hosts + scenario.topology.switches);
-  for (const LinkSpec& link : scenario.topology.links) {
-    if (scenario.topology.is_reducer(link.a)) continue;  // part of the switch
-    const Bytes headroom = s.headroom_at(link.rate, link.delay);
-    const Bytes port = (s.lossless_pool.reserve + headroom) * lossless +
-                       s.lossy_pool.reserve * (Priority::kCount - lossless);
-    for (const NodeId end : {link.a, link.b}) taken[end] += port;
-  }
-  Bytes all;
-  for (std::uint32_t i = 0; i < scenario.topology.switches; ++i)
-    all = std::max(all, taken[scenario.topology.switch_id(i)]);
+  const std::vector<Bytes> taken = reserved_of_switches(scenario);
+  const Bytes all = taken.empty() ? Bytes(0) : *std::ranges::max_element(taken);
   if (all < s.buffer) return std::nullopt;
   return InputIssue{
       .place = {.file = file},
@@ -292,15 +337,13 @@ std::optional<InputIssue> pools_issue(const Scenario& scenario, const std::strin
       .nearest = {}};
 }
 
-}  // namespace
-
 Expected<Scenario> scenario_from_toml(std::string_view text, const std::string& file,
                                       const std::vector<TomlSetting>& settings) {
   Scenario out;
   ScenarioReader reader(out);
   if (auto read = read_toml(text, file, settings, [&](TableReader& top) { reader.read(top); }); !read)
     return tl::unexpected(read.error());
-  if (const auto issue = pools_issue(out, file)) return tl::unexpected(bad_input({*issue}));
+  if (const auto issue = buffers_issue(out, file)) return tl::unexpected(bad_input({*issue}));
   return out;
 }
 

@@ -51,7 +51,7 @@ void SeriesRecorder::choose_flows() {
   all_flows_ = flows_.size();
   std::ranges::stable_sort(flows_, std::greater<>(),
                            [](const WatchedFlow& flow) { return flow.sending->flow.bytes; });
-  if (flows_.size() > kMostWatched) flows_.resize(kMostFlows);
+  if (flows_.size() > kMostWatched) flows_.resize(kMostWatched);
 }
 
 SeriesRecorder::Sample SeriesRecorder::sample(Instant now) const {

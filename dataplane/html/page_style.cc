@@ -45,7 +45,7 @@ th{vertical-align:bottom;font-weight:600;white-space:normal;line-height:1.25}th 
 th:first-child,td:first-child{padding-left:.3rem}.l{text-align:left}tr{break-inside:avoid}
 .wide th:first-child,.wide td:first-child{position:sticky;left:0;background:var(--paper)}
 td[style]{background:linear-gradient(90deg,var(--tint) var(--s),transparent 0);print-color-adjust:exact;-webkit-print-color-adjust:exact}
-td.bad,td.warn{color:var(--c);font-weight:600}td.faint{color:var(--faint)}
+td.bad,td.warn,td.good{color:var(--c);font-weight:600}td.faint{color:var(--faint)}
 td.wrap{white-space:normal;min-width:15rem}.branch{padding:.1rem 0 .1rem calc(var(--d)*1.3rem);background:repeating-linear-gradient(90deg,var(--line) 0 1px,transparent 1px 1.3rem) 0 0/calc(var(--d)*1.3rem) 100% no-repeat;margin:-.22rem 0}
 .branch small{display:block}details{margin:.4rem 0}summary{cursor:pointer;color:var(--faint)}
 .wide tr.best td{background-color:var(--lane)}
@@ -70,6 +70,8 @@ figure{margin:0}svg{display:block;width:100%;height:100%;overflow:visible}
 .out{grid-area:out;padding-left:.6rem;font-size:12px;line-height:1.35;font-variant-numeric:tabular-nums;white-space:nowrap}.out output{display:block}
 .key{display:block;white-space:nowrap}.reading [data-n] .rest{visibility:hidden}
 .strip{margin-bottom:3px;break-inside:avoid}.strip .plot{height:18px}.strip .name{grid-area:name/name/y/y;font-size:12px;line-height:18px}.strip .name small{display:inline;margin-left:.5em}.strip .out{line-height:18px}
+.bars .plot{height:calc(var(--n)*14px)}.bars .solid{fill-opacity:.55}.bars .out{line-height:14px;display:grid}.bars .name{line-height:1.25;padding:.1rem .5rem .3rem 0}.bars .name small{display:block;margin:0}.zero{stroke:var(--ink);stroke-width:1;vector-effect:non-scaling-stroke}
+.brief{display:grid;grid-template-columns:9rem minmax(0,1fr);gap:.5rem 1rem;margin:1rem 0;max-width:95ch}.brief dt{font-weight:600}.brief dd{margin:0;overflow-wrap:anywhere}.brief ol,.brief ul{margin:.1rem 0;padding-left:1.3rem}
 .lanehead{display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;margin:0 0 .35rem;align-items:baseline}
 .ramp{display:inline-flex;align-items:center;font-size:11px;color:var(--faint);gap:.4em;white-space:nowrap}.ramp svg{width:8rem;height:.8em}
 .q1{fill:var(--q1)}.q2{fill:var(--q2)}.q3{fill:var(--q3)}.q4{fill:var(--q4)}.q5{fill:var(--q5)}.q6{fill:var(--q6)}.q7{fill:var(--q7)}.q8{fill:var(--q8)}.q9{fill:var(--q9)}
@@ -85,7 +87,7 @@ figure{margin:0}svg{display:block;width:100%;height:100%;overflow:visible}
 .range{stroke:var(--c);stroke-width:1.5;fill:none;vector-effect:non-scaling-stroke}
 .dot{stroke:var(--c);stroke-width:8;fill:none;vector-effect:non-scaling-stroke}.round{stroke-linecap:round}.square{stroke-linecap:square;stroke-width:6}
 .hole{stroke:var(--paper);stroke-width:3.5;fill:none;vector-effect:non-scaling-stroke}.dashed{stroke-dasharray:5 4}
-@media(max-width:640px){body{margin:1rem auto}
+@media(max-width:640px){body{margin:1rem auto}.brief{grid-template-columns:minmax(0,1fr);gap:.1rem}.brief dd{margin-bottom:.6rem}
 .lane,.strip,.ticks{grid-template-columns:3.8rem minmax(0,1fr);grid-template-areas:'name name' 'y plot'}
 .lane{grid-template-areas:'name name' 'out out' 'y plot'}.lane .out{padding:0 0 .3rem;display:flex;gap:1rem}.lane .plot,.lane .y{height:80px}
 .name small,.key{display:inline;margin-left:.5em}

@@ -61,7 +61,8 @@ std::string series_markup(const PointChart& chart, std::size_t index, const Scal
   if (chart.is_connected && series.points.size() > 1) out += connection(series, look, up);
   // Beside one another where the marks are evenly spread and nothing lies between them.
   const auto places = static_cast<double>(std::max<std::size_t>(1, chart.marks.size()) * chart.series.size());
-  const double gap = chart.is_connected ? 0 : kSpread * kWidth * (1 - 2 * kMargin) / places;
+  const bool is_shifted = chart.are_side_by_side && !chart.is_connected;
+  const double gap = !is_shifted ? 0 : kSpread * kWidth * (1 - 2 * kMargin) / places;
   const double shift = gap * (static_cast<double>(index) - static_cast<double>(chart.series.size() - 1) / 2);
   for (const PointChart::Point& p : series.points) {
     const double x = kWidth * across_of(p.share) + shift;

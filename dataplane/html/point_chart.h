@@ -25,6 +25,8 @@ struct PointChart {
   std::string across;         // what was varied
   std::vector<Tick> marks;    // its values; those that would overlap are not written
   bool is_connected = false;  // by lines, where it makes sense to think of values in between
+  // Points of several series at one mark stand beside each other; not where their place is measured.
+  bool are_side_by_side = true;
   std::vector<Series> series;
   // As many series have a colour and a mark of their own; the rest is grey.
   static constexpr std::size_t kMostColoured = 8;

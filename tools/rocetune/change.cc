@@ -20,7 +20,7 @@
 #include "dataplane/base/file.h"
 #include "tools/rocetune/change_session.h"
 #include "tools/rocetune/persist.h"
-#include "tools/rocetune/saved_host.h"
+#include "tools/rocetune/switch_class.h"
 
 namespace rocetune::cli {
 namespace {
@@ -47,19 +47,7 @@ Expected<Plan> plan_for(const host::Host& host, const tune::Profile& profile, co
 }
 
 Expected<host::Host> host_for(const PlanCommand& command, const Tables& tables) {
-  if (command.fabric.is_given()) {
-    return open_fabric_host(command.fabric).map([](const FabricHost& fabric) {
-      return virtual_host::host_facts(*fabric.run, fabric.id);
-    });
-  }
-  if (command.from.empty()) {
-    host::ReadOptions read;
-    read.root = command.change.common.root;
-    return host::read_host(read, tables.nics);
-  }
-  auto saved = read_saved_host(command.from);
-  if (!saved) return tl::unexpected(Error(ErrorKind::bad_input, saved.error().text()));
-  return saved;
+  return host_of({command.change.common.root, command.from, &command.fabric}, tables.nics);
 }
 
 bool is_of_a_fabric(const host::Host& host) {

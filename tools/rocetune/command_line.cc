@@ -62,8 +62,11 @@ ExitCode run(int argc, const char* const* argv) {
   add_history(dispatch);
   add_persist(dispatch);
   add_deadman(dispatch);
+  add_tune(dispatch);
   add_sim(dispatch);
   add_snapshot(dispatch);
+  add_switch_config(dispatch);
+  add_env(dispatch);
   add_tap(dispatch);
   add_bench(dispatch);
 

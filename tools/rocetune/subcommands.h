@@ -22,6 +22,7 @@ void add_bench(const Dispatch& dispatch);
 void add_confirm(const Dispatch& dispatch);
 void add_deadman(const Dispatch& dispatch);
 void add_doctor(const Dispatch& dispatch);
+void add_env(const Dispatch& dispatch);
 void add_history(const Dispatch& dispatch);
 void add_inspect(const Dispatch& dispatch);
 void add_persist(const Dispatch& dispatch);
@@ -30,7 +31,9 @@ void add_recover(const Dispatch& dispatch);
 void add_rollback(const Dispatch& dispatch);
 void add_sim(const Dispatch& dispatch);
 void add_snapshot(const Dispatch& dispatch);
+void add_switch_config(const Dispatch& dispatch);
 void add_tap(const Dispatch& dispatch);
+void add_tune(const Dispatch& dispatch);
 void add_watch(const Dispatch& dispatch);
 
 }  // namespace rocetune::cli

@@ -10,13 +10,13 @@
 
 namespace rocetune::evidence {
 
+double NcclTestsRow::busbw_GBps() const {
+  return std::max(out_of_place ? out_of_place->busbw_GBps : 0, in_place ? in_place->busbw_GBps : 0);
+}
+
 double NcclTests::busbw_max_GBps() const {
   double best = 0;
-  for (const NcclTestsRow& row : rows) {
-    for (const auto& side : {row.out_of_place, row.in_place}) {
-      if (side) best = std::max(best, side->busbw_GBps);
-    }
-  }
+  for (const NcclTestsRow& row : rows) best = std::max(best, row.busbw_GBps());
   return best;
 }
 

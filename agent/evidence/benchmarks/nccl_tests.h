@@ -24,6 +24,9 @@ struct NcclTestsRow {
   std::uint64_t bytes = 0;
   std::optional<NcclTestsSide> out_of_place, in_place;
   int line = 0;
+
+  // The better of both sides.
+  double busbw_GBps() const;
 };
 
 struct NcclTests {

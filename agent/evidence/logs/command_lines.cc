@@ -285,8 +285,9 @@ bool may_be_command(std::string_view text) {
   return false;
 }
 
-// A traffic class that a command writes: sysfs, rdma_cm's default, perftest's own.
-std::optional<int> written_traffic_class(const CommandLine& command) {
+// A traffic class that a command writes, under the name of what it writes: sysfs, rdma_cm's default,
+// perftest's own.
+std::optional<Setting> written_traffic_class(const CommandLine& command) {
   std::string_view value;
   if (command.program == "echo" && command.words.size() >= 4 &&
       contains_any(command.words.back(), {"/traffic_class", "default_roce_tos"})) {
@@ -297,9 +298,11 @@ std::optional<int> written_traffic_class(const CommandLine& command) {
     value = command.value_of("--tclass");
     if (value.empty() && command.has("-R")) value = command.value_of("-T");
   }
-  const auto byte = integer_of_any_base(value);
-  if (!byte || *byte < 0 || *byte > 255) return std::nullopt;
-  return static_cast<int>(*byte);
+  if (value.empty()) return std::nullopt;
+  return Setting{.name = std::string(kWrittenTrafficClass),
+                 .value = std::string(value),
+                 .line = command.line,
+                 .host = {}};
 }
 
 class CommandReader final : public DocumentReader {
@@ -328,12 +331,7 @@ class CommandReader final : public DocumentReader {
     finish_command();
     if (lines_.commands.empty()) return std::nullopt;
     Document document;
-    if (traffic_class_) {
-      document.add_fact("map.traffic_class", *traffic_class_);
-      document.add_fact("map.dscp", *traffic_class_ >> 2);
-    } else {
-      add_traffic_class_facts(document, lines_.settings);
-    }
+    add_traffic_class_facts(document, lines_.settings);
     document.content = std::move(lines_);
     return document;
   }
@@ -361,7 +359,10 @@ class CommandReader final : public DocumentReader {
       setting.host = host_;
       lines_.settings.push_back(std::move(setting));
     }
-    if (!traffic_class_) traffic_class_ = written_traffic_class(read->command);
+    if (auto written = written_traffic_class(read->command)) {
+      written->host = host_;
+      lines_.settings.push_back(*std::move(written));
+    }
     lines_.commands.push_back(std::move(read->command));
   }
 
@@ -370,7 +371,6 @@ class CommandReader final : public DocumentReader {
   std::string pending_;
   int number_ = 0;
   bool is_prompted_ = false;
-  std::optional<int> traffic_class_;
   CommandLines lines_;
 };
 

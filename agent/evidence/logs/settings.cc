@@ -84,8 +84,9 @@ std::optional<int> traffic_class_of(const Setting& setting) {
   static constexpr std::string_view kEndings[] = {"_TRAFFIC_CLASS", "_IB_TC", "_RDMA_TC", "_TCLASS",
                                                   "_ROCE_TC"};
   if (setting.name == "NCCL_IB_FIFO_TC" ||
-      std::none_of(std::begin(kEndings), std::end(kEndings),
-                   [&](std::string_view ending) { return setting.name.ends_with(ending); })) {
+      (setting.name != kWrittenTrafficClass &&
+       std::none_of(std::begin(kEndings), std::end(kEndings),
+                    [&](std::string_view ending) { return setting.name.ends_with(ending); }))) {
     return std::nullopt;
   }
   const auto value = integer_of_any_base(setting.value);

@@ -27,6 +27,9 @@ std::optional<Setting> setting_of(std::string_view line);
 // "NAME=value" and nothing around it.
 std::optional<Setting> assignment_of(std::string_view word);
 
+// What commands write is called so: echo into sysfs, cma_roce_tos, perftest's --tclass.
+inline constexpr std::string_view kWrittenTrafficClass = "traffic_class";
+
 // The traffic class byte that a variable sets for RDMA; nothing for another variable, "auto" and what is no
 // byte.
 std::optional<int> traffic_class_of(const Setting& setting);

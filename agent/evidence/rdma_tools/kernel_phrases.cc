@@ -182,7 +182,14 @@ std::string_view kernel_device_of(std::string_view text, KernelEvent kind) {
         !netdev.empty() && pci_address_at(netdev) == 0)
       return netdev;
   }
-  return first_pci_address(text);
+  if (const std::string_view address = first_pci_address(text); !address.empty()) return address;
+  // "infiniband mlx5_2: add_roce_gid GID add failed ..."
+  constexpr std::string_view kRdma = "infiniband ";
+  const auto at = text.find(kRdma);
+  if (at == std::string_view::npos) return {};
+  const std::string_view rest = text.substr(at + kRdma.size());
+  const auto end = rest.find(':');
+  return end == std::string_view::npos || end > 63 ? std::string_view() : rest.substr(0, end);
 }
 
 }  // namespace rocetune::evidence

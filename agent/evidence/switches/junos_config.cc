@@ -166,9 +166,7 @@ class JunosConfigReader : public DocumentReader {
   // "congestion-notification-profile CNP input dscp code-point 011010 pfc"
   void take_profile(const Path& path) {
     if (has(path, "pfc-watchdog")) {
-      SwitchWatchdog& watchdog = watchdogs_[path[1]];
-      if (const auto ms = count_in(behind(path, "detection")); ms && *ms <= 60'000)
-        watchdog.detection = milliseconds(static_cast<std::int64_t>(*ms));
+      watchdogs_[path[1]].on = true;  // its times count polls, whose interval is the platform's
       note("watchdog");
     }
     if (!has(path, "input") || !has(path, "pfc")) return;

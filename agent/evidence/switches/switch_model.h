@@ -1,5 +1,5 @@
 // What a switch does with RoCE traffic, as plain values: one model for every maker. Filled by readers of
-// configurations and of `show` outputs, judged by agent/diagnose, written by the emitters (switch_text.h).
+// configurations and of `show` outputs, judged by agent/diagnose, written by switch_plan.h.
 //
 // The makers' words for it:
 //   priority  what PFC frames name and DSCPs lead to: SONiC's and EOS's traffic class, Cumulus's switch

@@ -164,6 +164,11 @@ List collective_fixtures() {
          "           8             2     float     sum      -1    40.56    0.00    0.00      0    39.06    "
          "0.00    0.00      0\n"}}},
       {"BENCH-1", "The test communicated", Kind::passed, {from_texts("nccl-tests/mpi.txt")}},
+      {"BENCH-1",
+       "The test communicated",
+       Kind::found,
+       {{"tail.txt", "# Avg bus bandwidth    : 0\n# Avg bus bandwidth    : 0\n"}},
+       "did not communicate"},
       {"BENCH-1", "The test communicated", Kind::not_checked, {{"t.txt", "# Avg bus bandwidth    : 33.3\n"}}},
 
       {"BENCH-2",
@@ -208,6 +213,11 @@ List collective_fixtures() {
        Kind::not_checked,
        {from_texts("nccl-tests/not-mpi.txt")}},
 
+      {"HOST-3",
+       "The collective reaches what the network can do",
+       Kind::found,
+       {{"ib.txt", write_text("195.00")}, from_texts("osu/bandwidth.txt")},
+       "OSU MPI Bandwidth Test v7.4 at 50 %"},
       {"HOST-3",
        "The collective reaches what the network can do",
        Kind::found,

@@ -258,8 +258,9 @@ TEST(Command, BehindAPromptAnyProgramIsOne) {
   const auto prompted = content_of<CommandLines>("command/prompted.txt", "command");
   ASSERT_EQ(prompted.commands.size(), 3u);
   EXPECT_EQ(prompted.commands[1].program, "train");
-  EXPECT_EQ(prompted.settings.at(0).name, "NCCL_IB_QPS_PER_CONNECTION");
-  EXPECT_EQ(prompted.settings.at(0).host, "node7");
+  EXPECT_EQ(prompted.settings.at(0).name, kWrittenTrafficClass);
+  EXPECT_EQ(prompted.settings.at(1).name, "NCCL_IB_QPS_PER_CONNECTION");
+  EXPECT_EQ(prompted.settings.at(1).host, "node7");
   expect_facts({"command/prompted.txt", "command", {{"map.traffic_class", 104}, {"map.dscp", 26}}},
                log_formats());
 }

@@ -1,0 +1,185 @@
+// HOST-3: results that stop below what the network is shown to do.
+#include <algorithm>
+
+#include "agent/diagnose/rule.h"
+#include "agent/diagnose/texts.h"
+#include "agent/evidence/benchmarks/iperf.h"
+#include "agent/evidence/benchmarks/size_table.h"
+
+namespace rocetune::diagnose {
+namespace {
+
+using evidence::NcclTests;
+using evidence::NcclTestsRow;
+
+// Link rates that ports have, in Gb/s.
+constexpr double kLinkRates[] = {10, 25, 40, 50, 100, 200, 400, 800};
+
+// ---- HOST-3 ----
+
+// From here on MPI is limited by bandwidth.
+constexpr std::uint64_t kLargeForMpi = 1 << 20;
+
+struct Measured {
+  double Gbps = 0;
+  Evidence evidence;
+};
+
+std::optional<Measured> best_verbs(const DossierFacts& facts) {
+  std::optional<Measured> out;
+  for (const RunSeen& seen : perftest_runs_in(facts.dossier)) {
+    const evidence::PerftestRow* best = seen.run->best();
+    if (best == nullptr || (out && best->average_Gbps <= out->Gbps)) continue;
+    out = Measured{best->average_Gbps, shown("verbs test", fmt::format("{:.4g}", best->average_Gbps), "Gb/s",
+                                             *seen.document, best->line)};
+  }
+  return out;
+}
+
+// The rate of the link: shown by a port, else the usual rate next above a test near it.
+std::optional<double> line_rate(const DossierFacts& facts, double measured) {
+  double shown_rate = 0;
+  for (const PortSeen& seen : rdma_ports_in(facts.dossier)) {
+    if (seen.port->rate)
+      shown_rate = std::max(shown_rate, static_cast<double>(seen.port->rate->count()) / 1e9);
+  }
+  for (const HostFacts& host : facts.hosts) {
+    for (const PortFacts& port : host.ports) {
+      if (port.port.link && port.port.link->speed) {
+        shown_rate = std::max(shown_rate, static_cast<double>(port.port.link->speed->count()) / 1e9);
+      }
+    }
+  }
+  if (shown_rate > 0) return shown_rate;
+  for (const double rate : kLinkRates) {
+    if (measured <= rate && measured >= facts.policy.bench.near_line_share.value() * rate) return rate;
+  }
+  return std::nullopt;
+}
+
+Outcome judge_above_network(const DossierFacts& facts) {
+  const BenchThresholds& bench = facts.policy.bench;
+  const auto verbs = best_verbs(facts);
+  std::vector<Finding> findings;
+  std::vector<Evidence> good;
+  for (const auto& [document, tests] : facts.dossier.all<NcclTests>()) {
+    if (tests->hosts.size() == 1) continue;  // nothing went over the network
+    const NcclTestsRow* best = nullptr;
+    for (const NcclTestsRow& row : tests->rows) {
+      if (row.bytes < static_cast<std::uint64_t>(bench.large_message.count())) continue;
+      if (best == nullptr || row.busbw_GBps() > best->busbw_GBps()) best = &row;
+    }
+    // A test that did not communicate is no measurement (BENCH-1).
+    if (best == nullptr || best->busbw_GBps() <= 0 || !verbs) continue;
+    const auto rate = line_rate(facts, verbs->Gbps);
+    if (!rate || verbs->Gbps < bench.near_line_share.value() * *rate) continue;
+    const double collective = best->busbw_GBps() * 8;
+    std::vector<Evidence> evidence{
+        verbs->evidence,
+        shown("collective, busbw", fmt::format("{:.2f}", best->busbw_GBps()), "GB/s", *document, best->line),
+        shown("the same in one unit", fmt::format("{:.1f} of {:.1f}", collective, verbs->Gbps), "Gb/s",
+              *document, best->line)};
+    if (collective >= bench.slow_share.value() * verbs->Gbps) {
+      good = std::move(evidence);
+      continue;
+    }
+    Finding finding;
+    finding.confidence = Confidence::medium;
+    finding.subject = document->file;
+    finding.evidence = std::move(evidence);
+    finding.cause = fmt::format(
+        "The network is not the limit: a verbs test between the hosts runs at {:.0f} Gb/s, the collective at "
+        "{:.0f} % of that. "
+        "The limit is above it: GPU path, proxy threads, chunk size, NIC initialisation.",
+        verbs->Gbps, 100 * collective / verbs->Gbps);
+    finding.fix = advise(
+        "Leave PFC, ECN and MTU alone. Repeat the verbs test with GPU memory (--use_cuda): host memory does "
+        "not clear the GPU path. "
+        "Then check GPUDirect lines in the log, ACS and IOMMU, relaxed ordering, proxy thread affinity, "
+        "NCCL_BUFFSIZE and chunk size.",
+        {"ib_write_bw --use_cuda=0 -d DEVICE PEER", "NCCL_DEBUG=INFO ... | grep -E 'GDRDMA|via NET'"});
+    findings.push_back(std::move(finding));
+  }
+  // MPI or UCX between the same hosts.
+  for (const auto& [document, table] : facts.dossier.all<evidence::SizeTable>()) {
+    const evidence::SizeTable::Row* best = nullptr;
+    if (table->quantity != evidence::SizeTable::Quantity::bandwidth || !verbs) continue;
+    for (const evidence::SizeTable::Row& row : table->rows) {
+      if (row.bytes >= kLargeForMpi && (best == nullptr || row.value > best->value)) best = &row;
+    }
+    const auto rate = line_rate(facts, verbs->Gbps);
+    if (best == nullptr || best->value <= 0 || !rate || verbs->Gbps < bench.near_line_share.value() * *rate)
+      continue;
+    std::vector<Evidence> evidence{verbs->evidence, shown(table->title, fmt::format("{:.4g}", best->value),
+                                                          "Gb/s", *document, best->line)};
+    if (best->value >= bench.slow_share.value() * verbs->Gbps) {
+      good = std::move(evidence);
+      continue;
+    }
+    Finding finding;
+    finding.confidence = Confidence::medium;
+    finding.subject = document->file;
+    finding.evidence = std::move(evidence);
+    finding.cause = fmt::format(
+        "The network is not the limit: a verbs test runs at {:.0f} Gb/s, {} at {:.0f} % of that. The limit "
+        "is in the hosts or the "
+        "library: the core and memory of the process, its protocol, registration.",
+        verbs->Gbps, table->title, 100 * best->value / verbs->Gbps);
+    finding.fix = advise(
+        "Bind the processes to the NIC's NUMA node, repeat the verbs test from the same core, and compare "
+        "the library's transports; leave PFC, "
+        "ECN and MTU alone.",
+        {"numactl -N NODE -m NODE ib_read_bw ...", "UCX_LOG_LEVEL=info ..."});
+    findings.push_back(std::move(finding));
+  }
+  // Every transport alike, far below the link.
+  for (const auto& [document, iperf] : facts.dossier.all<evidence::Iperf>()) {
+    const auto tcp = iperf->rate_Gbps();
+    if (!tcp || *tcp <= 0 || !verbs || verbs->Gbps <= 0) continue;
+    const auto rate = line_rate(facts, 0);
+    const double ratio = *tcp / verbs->Gbps;
+    if (!rate || ratio < 0.8 || ratio > 1.25 || verbs->Gbps >= bench.slow_share.value() * *rate) continue;
+    Finding finding;
+    finding.confidence = Confidence::medium;
+    finding.subject = document->file;
+    finding.evidence = {verbs->evidence,
+                        shown("TCP", fmt::format("{:.4g}", *tcp), "Gb/s", *document, iperf->line),
+                        shown("link rate", *rate, "Gb/s", *document)};
+    finding.cause =
+        "TCP and RDMA stop at the same rate far below the link: the limit is below the network (PCIe, "
+        "memory, NIC initialisation), not in "
+        "its classes.";
+    finding.fix = advise(
+        "Check the PCIe link and the NIC's firmware, and cold-start the host once; do not tune PFC, ECN or "
+        "MTU.",
+        {"lspci -vvv | grep LnkSta:", "dmesg | grep 'available PCIe'"});
+    findings.push_back(std::move(finding));
+  }
+  if (!findings.empty()) return Outcome::found(std::move(findings));
+  if (!good.empty()) return Outcome::passed(std::move(good));
+  return Outcome::not_checked(
+      "a collective's result and a verbs test at line rate between the same hosts are not both among the "
+      "inputs");
+}
+
+}  // namespace
+
+std::span<const Rule> above_network_rules() {
+  static constexpr Rule kRules[] = {
+      {.id = "HOST-3",
+       .title = "The collective reaches what the network can do",
+       .condition = "Its busbw at large sizes is at least 60 % of a verbs test at line rate; TCP and RDMA do "
+                    "not stop together below the link.",
+       .why = "Then the limit is above or below the network, and tuning the network changes nothing.",
+       .needs = "nccl-tests, OSU, IMB or ucx_perftest beside perftest between the same hosts; or iperf3, "
+                "perftest and the link rate.",
+       .decided = "Warning. A verbs test on host memory does not clear the GPU path.",
+       .fix = "Verbs test with GPU memory, GPUDirect, affinity, chunk size, PCIe.",
+       .source = "NVIDIA/nccl#2409",
+       .gates = {},
+       .judge = judge_above_network},
+  };
+  return kRules;
+}
+
+}  // namespace rocetune::diagnose

@@ -1,0 +1,118 @@
+// What is to be done, and what was found wrong.
+#include <fmt/core.h>
+
+#include "agent/report/tune_sections.h"
+#include "agent/report/tune_words.h"
+#include "dataplane/html/interval_bars.h"
+#include "dataplane/html/markup.h"
+#include "dataplane/html/table.h"
+
+namespace rocetune::report {
+namespace {
+
+using html::Table;
+using search::Attribution;
+
+std::optional<html::IntervalBars::Bar> bar_of(const std::optional<search::Interval>& percent) {
+  if (!percent) return std::nullopt;
+  return html::IntervalBars::Bar{percent->mid / 100, percent->low / 100, percent->high / 100};
+}
+
+std::string names_of(const search::Space& space, const Attribution& one) {
+  std::string out;
+  for (const search::Setting& setting : one.settings)
+    out += (out.empty() ? "" : ", ") + space[setting.knob].name;
+  return out;
+}
+
+std::string interval_or_dash(const std::optional<search::Interval>& percent) {
+  return percent ? interval_text(*percent) : "–";
+}
+
+std::string emitted_section(const TunePage& page) {
+  if (page.emitted.empty()) return {};
+  std::vector<Table::Column> columns{{.title = "where", .align = Align::left},
+                                     {.title = "knob", .align = Align::left},
+                                     {.title = "value", .align = Align::left}};
+  for (const std::string& maker : page.makers) columns.push_back({.title = maker, .align = Align::left});
+  Table table(std::move(columns));
+  for (const TuneNames& one : page.emitted) {
+    std::vector<Table::Cell> cells{one.where, one.knob, one.value};
+    for (const std::string& name : one.names) {
+      cells.push_back(name.empty() ? Table::Cell("–").in_class("faint")
+                                   : Table::Cell::markup("<code>" + html::escaped(name) + "</code>").in_class("wrap"));
+    }
+    table.add_row(std::move(cells));
+  }
+  return "<h3>By the names of switches</h3>\n<p class='faint'>Recommended: no switch was touched. A dash: that system "
+         "has no such setting, or none that is documented.</p>\n" +
+         table.text();
+}
+
+}  // namespace
+
+std::string tune_effects_section(const TunePage& page) {
+  const std::vector<Attribution>& all = page.outcome.attribution;
+  if (all.empty()) return {};
+  html::IntervalBars chart{.title = "Gain",
+                           .note = "the lines: where it lies, chance considered",
+                           .unit = html::kPercent,
+                           .ways = {{"this change alone", html::Hue::blue}, {"lost without it", html::Hue::orange}}};
+  Table table({{.title = "change", .align = Align::left},
+               {.title = "alone"},
+               {.title = "lost without it"},
+               {.title = "so it is", .align = Align::left}});
+  for (const Attribution& one : all) {
+    const std::string names = names_of(page.plant.space(), one);
+    chart.rows.push_back({.label = names, .note = one.suggestion, .bars = {bar_of(one.alone), bar_of(one.without)}});
+    table.add_row({Table::Cell::markup(changes_markup(page.plant.space(), one.settings)).in_class("wrap"),
+                   interval_or_dash(one.alone), interval_or_dash(one.without),
+                   std::string(effect_words(one.effect))});
+  }
+  return "<h2>What each change is worth</h2>\n<p class='faint'>Each was tried alone on the plant as found, and taken back "
+         "alone from the best. Gains do not add up: changes may need, or replace, each other.</p>\n" +
+         html::interval_bars(chart) + table.text();
+}
+
+std::string tune_plan_section(const TunePage& page) {
+  if (page.plan.empty()) return {};
+  Table table({{.title = "", .align = Align::right},
+               {.title = "where", .align = Align::left},
+               {.title = "what", .align = Align::left},
+               {.title = "from", .align = Align::left},
+               {.title = "to", .align = Align::left},
+               {.title = "what it disturbs", .align = Align::left}});
+  std::string how, undo;
+  int number = 0;
+  for (const TuneStep& step : page.plan) {
+    ++number;
+    const auto knob = page.plant.space().find(step.knob);
+    const std::string meaning =
+        knob ? "<br/><small>" + html::escaped(page.plant.space()[*knob].meaning) + "</small>" : std::string();
+    table.add_row({std::to_string(number), step.where,
+                   Table::Cell::markup("<b>" + html::escaped(step.knob) + "</b>" + meaning).in_class("wrap"),
+                   Table::Cell(step.before).in_class("wrap"), Table::Cell(step.after).in_class("wrap"),
+                   std::string(disturbance_of(step.cost))});
+    how += fmt::format("{}. {}: {}\n", number, html::escaped(step.where), html::escaped(step.how));
+    undo = fmt::format("{}. {}: {}\n", number, html::escaped(step.where), html::escaped(step.undo)) + undo;
+  }
+  return "<h2>The plan</h2>\n" + table.text() + "<h3>How</h3>\n<pre>" + how + "</pre>\n<h3>How to undo it</h3>\n<pre>" +
+         undo + "</pre>\n" + emitted_section(page);
+}
+
+std::string tune_findings_section(const TunePage& page) {
+  if (page.findings.empty()) return {};
+  Table table({{.title = "", .align = Align::left},
+               {.title = "rule", .align = Align::left},
+               {.title = "where", .align = Align::left},
+               {.title = "what is wrong", .align = Align::left},
+               {.title = "cure", .align = Align::left}});
+  for (const TuneFinding& finding : page.findings) {
+    table.add_row({Table::Cell(finding.severity).in_class(finding.severity == "critical" ? "bad" : "warn"),
+                   finding.rule, Table::Cell(finding.where).in_class("wrap"),
+                   Table::Cell(finding.cause).in_class("wrap"), Table::Cell(finding.cure).in_class("wrap")});
+  }
+  return "<h2>What doctor found before</h2>\n" + table.text();
+}
+
+}  // namespace rocetune::report

@@ -1,0 +1,147 @@
+#include "agent/report/tune_words.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "congestion/units.h"
+#include "dataplane/html/markup.h"
+
+namespace rocetune::report {
+namespace {
+
+bool has_series(const search::Trial& trial) {
+  return std::ranges::any_of(trial.observations,
+                             [](const auto& seen) { return seen && !seen->series.empty(); });
+}
+
+}  // namespace
+
+std::string percent_text(double percent) { return fmt::format("{:+.1f}\u00a0%", percent); }
+
+std::string interval_text(const search::Interval& percent) {
+  return fmt::format("{} ({:+.1f} to {:+.1f}\u00a0%)", percent_text(percent.mid), percent.low, percent.high);
+}
+
+std::string_view disturbance_of(search::ChangeCost cost) {
+  switch (cost) {
+    case search::ChangeCost::none:
+      return "nothing: takes effect while traffic runs";
+    case search::ChangeCost::restarts_job:
+      return "jobs start again";
+    case search::ChangeCost::bounces_link:
+      return "links go down for a moment";
+    case search::ChangeCost::reloads_driver:
+      return "drivers are loaded again";
+  }
+  ROCETUNE_ASSERT(false);
+}
+
+std::string_view effect_words(search::Attribution::Effect effect) {
+  switch (effect) {
+    case search::Attribution::Effect::cure:
+      return "the cure, or most of it";
+    case search::Attribution::Effect::part:
+      return "adds its share";
+    case search::Attribution::Effect::together:
+      return "only together with the others";
+    case search::Attribution::Effect::none:
+      return "nothing beyond noise";
+    case search::Attribution::Effect::not_measured:
+      return "not measured";
+  }
+  ROCETUNE_ASSERT(false);
+}
+
+std::string_view phase_words(search::Phase phase) {
+  switch (phase) {
+    case search::Phase::baseline:
+      return "as found";
+    case search::Phase::remedy:
+      return "doctor's fix";
+    case search::Phase::preset:
+      return "published set";
+    case search::Phase::explore:
+      return "spread over the space";
+    case search::Phase::model:
+      return "the model expects most of it";
+    case search::Phase::pattern:
+      return "a step from the best";
+    case search::Phase::race:
+      return "again, among the best";
+    case search::Phase::ablate:
+      return "one change apart";
+    case search::Phase::confirm:
+      return "confirmation";
+  }
+  ROCETUNE_ASSERT(false);
+}
+
+std::string_view objective_words(search::Objective objective) {
+  switch (objective) {
+    case search::Objective::goodput:
+      return "data delivered";
+    case search::Objective::busbw:
+      return "bandwidth of collectives";
+    case search::Objective::latency:
+      return "typical time";
+    case search::Objective::p99_fct:
+      return "slowest 1 % of transfers";
+    case search::Objective::pause_ratio:
+      return "the most stopped port stood still";
+    case search::Objective::fairness:
+      return "fair shares";
+  }
+  ROCETUNE_ASSERT(false);
+}
+
+html::Unit objective_unit(search::Objective objective) {
+  switch (objective) {
+    case search::Objective::goodput:
+    case search::Objective::busbw:
+      return html::kGigabitRate;
+    case search::Objective::latency:
+    case search::Objective::p99_fct:
+      return html::kMicroseconds;
+    case search::Objective::pause_ratio:
+      return html::kPercent;
+    case search::Objective::fairness:
+      return html::kIndex;
+  }
+  ROCETUNE_ASSERT(false);
+}
+
+std::string objective_text(search::Objective objective, double value) {
+  return html::quantity_text(value, objective_unit(objective));
+}
+
+std::string changes_markup(const search::Space& space, const std::vector<search::Setting>& settings) {
+  std::string out;
+  for (const search::Setting& setting : settings) {
+    const search::Knob& knob = space[setting.knob];
+    out += fmt::format("{}<b>{}</b> {} → {}", out.empty() ? "" : "<br/>", html::escaped(knob.name),
+                       html::escaped(knob.text(knob.start)), html::escaped(knob.text(setting.value)));
+  }
+  return out.empty() ? "as it is" : out;
+}
+
+std::string changes_markup(const TunePage& page, const search::Candidate& candidate) {
+  const search::Space& space = page.plant.space();
+  return changes_markup(space, space.difference(space.start(), candidate));
+}
+
+Compared compared_over_time(const search::Outcome& outcome) {
+  Compared out;
+  for (const search::Trial& trial : outcome.trials) {
+    if (!has_series(trial)) continue;
+    if (out.baseline == nullptr && trial.candidate == outcome.start) out.baseline = &trial;
+    if (outcome.best == outcome.start || trial.candidate != outcome.best) continue;
+    for (const search::Trial& other : outcome.trials) {
+      if (has_series(other) && other.candidate == outcome.start && other.repeat == trial.repeat)
+        return {.baseline = &other, .best = &trial};
+    }
+  }
+  return out;
+}
+
+}  // namespace rocetune::report

@@ -1,0 +1,39 @@
+// What a tuning run's values are called on its page.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "agent/report/tune_page.h"
+#include "dataplane/html/quantity.h"
+
+namespace rocetune::report {
+
+// "+12.3 %", "+12.3 % (+10.1 to +14.2 %)".
+std::string percent_text(double percent);
+std::string interval_text(const search::Interval& percent);
+
+// What turning a knob disturbs: "nothing: takes effect while traffic runs".
+std::string_view disturbance_of(search::ChangeCost cost);
+// "adds its share".
+std::string_view effect_words(search::Attribution::Effect effect);
+// Why a candidate was tried: "doctor's fix".
+std::string_view phase_words(search::Phase phase);
+// "slowest 1 % of transfers": an objective for people, and its numbers.
+std::string_view objective_words(search::Objective objective);
+html::Unit objective_unit(search::Objective objective);
+std::string objective_text(search::Objective objective, double value);
+
+// "switches.kmin 3000000 bytes → 147000 bytes", one a line of markup; "as it is" of none.
+std::string changes_markup(const search::Space& space, const std::vector<search::Setting>& settings);
+std::string changes_markup(const TunePage& page, const search::Candidate& candidate);
+
+// Trials of the first confirmation, which ran under the same circumstances and kept what changed over time;
+// without one: a trial of the baseline alone. Null: there is none.
+struct Compared {
+  const search::Trial* baseline = nullptr;
+  const search::Trial* best = nullptr;
+};
+Compared compared_over_time(const search::Outcome& outcome);
+
+}  // namespace rocetune::report

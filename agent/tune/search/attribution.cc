@@ -1,0 +1,122 @@
+// What the gain comes from, and what could be had instead.
+#include <algorithm>
+#include <cmath>
+
+#include "agent/tune/search/interval.h"
+#include "agent/tune/search/stages.h"
+
+namespace rocetune::search {
+namespace {
+
+// Alone it brings this part of the gain: a cure. Less than this part: nothing.
+constexpr double kCure = 0.8;
+constexpr double kNothing = 0.2;
+
+// How far a difference of two means may be off by chance.
+double half_width(const Session& session, int runs_a, int runs_b) {
+  return 2 * session.noise_sd() * std::sqrt(1.0 / runs_a + 1.0 / runs_b);
+}
+
+// Runs it unless it has been run. None: it has no score, or the run is over.
+std::optional<Standing> measured(Session& session, const Candidate& candidate, const std::string& why) {
+  auto standing = session.standing(candidate);
+  if (!standing && session.is_allowed(candidate) && !session.is_over()) {
+    (void)session.run({.phase = Phase::ablate, .why = why, .candidate = candidate});
+    standing = session.standing(candidate);
+  }
+  return standing;
+}
+
+Attribution::Effect effect_of(const Session& session, double whole, std::optional<double> alone,
+                              std::optional<double> loss) {
+  using Effect = Attribution::Effect;
+  if (!alone && !loss) return Effect::not_measured;
+  const double least = std::max({half_width(session, 1, 1), session.least_gain() / 3, kNothing / 4 * whole});
+  if (alone && *alone >= kCure * whole && *alone >= least) return Effect::cure;
+  const bool helps_alone = alone && *alone >= std::max(least, kNothing * whole);
+  const bool is_missed = loss && *loss >= least;
+  if (alone && !helps_alone && is_missed) return Effect::together;
+  return helps_alone || is_missed ? Effect::part : Effect::none;
+}
+
+Interval around(double score, double half) { return percent_of(Interval{score - half, score, score + half}); }
+
+}  // namespace
+
+std::vector<Attribution> attribute(Session& session, const Candidate& best, const Losses& known) {
+  const Space& space = session.space();
+  const std::vector<ChangeGroup> groups = groups_of(session.plant(), best);
+  const auto at_best = session.standing(best);
+  std::vector<Attribution> out;
+  if (!at_best || !at_best->is_good()) return out;
+  const auto at_start = session.standing(space.start());
+  const double start = at_start && at_start->is_good() ? at_start->mean() : -kMostGain;
+  const double whole = at_best->mean() - start;
+  std::vector<std::optional<double>> losses(groups.size());
+  std::vector<std::optional<double>> gains(groups.size());
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    out.push_back({groups[i].settings, groups[i].suggestion, {}, {}});
+
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const Candidate candidate = without(space, best, {groups[i]});
+    const auto before = known.find(knobs_of(groups[i]));
+    if (before != known.end() && !session.standing(candidate)) {
+      losses[i] = before->second;
+      if (*losses[i] < kMostGain)
+        out[i].without = around(*losses[i], half_width(session, 1, at_best->runs()));
+      continue;
+    }
+    const auto standing = measured(session, candidate, "the best without " + space.text(groups[i].settings));
+    if (!standing) continue;
+    // One that does not run without the change needs it more than any figure says.
+    losses[i] = standing->is_good() ? at_best->mean() - standing->mean() : kMostGain;
+    if (standing->is_good())
+      out[i].without = around(*losses[i], half_width(session, standing->runs(), at_best->runs()));
+  }
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const Candidate candidate = space.canonical(space.with(space.start(), groups[i].settings));
+    const auto standing = measured(session, candidate, "nothing but " + space.text(groups[i].settings));
+    if (!standing) continue;
+    gains[i] = standing->is_good() ? standing->mean() - start : 0;
+    if (standing->is_good() && at_start && at_start->is_good())
+      out[i].alone = around(*gains[i], half_width(session, standing->runs(), at_start->runs()));
+  }
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    out[i].effect = effect_of(session, whole, gains[i], losses[i]);
+  return out;
+}
+
+std::vector<FrontPoint> front_of(const Session& session) {
+  std::map<Candidate, std::pair<int, std::vector<Objectives>>> runs;
+  for (const Trial& trial : session.trials()) {
+    const auto standing = session.standing(trial.candidate);
+    if (!trial.score || !standing || !standing->is_good()) continue;
+    auto& [first, all] = runs[trial.candidate];
+    if (first == 0) first = trial.number;
+    for (const std::size_t w : session.scorer().members(WorkloadSet::searched))
+      all.push_back(trial.observations[w]->objectives);
+  }
+  std::vector<FrontPoint> points;
+  for (const auto& [candidate, all] : runs) points.push_back({candidate, all.first, mean_of(all.second)});
+  const auto beats = [](const Objectives& a, const Objectives& b) {
+    bool is_better = false;
+    for (const ObjectiveKind& kind : objective_kinds()) {
+      const auto& x = a[kind.objective];
+      const auto& y = b[kind.objective];
+      if (!x || !y) continue;
+      if (kind.more_is_better ? *x < *y : *x > *y) return false;
+      is_better = is_better || *x != *y;
+    }
+    return is_better;
+  };
+  std::vector<FrontPoint> out;
+  for (const FrontPoint& point : points) {
+    const bool is_beaten =
+        std::ranges::any_of(points, [&](const FrontPoint& other) { return beats(other.means, point.means); });
+    if (!is_beaten) out.push_back(point);
+  }
+  std::ranges::sort(out, {}, &FrontPoint::trial);
+  return out;
+}
+
+}  // namespace rocetune::search

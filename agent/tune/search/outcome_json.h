@@ -1,0 +1,14 @@
+// The outcome as JSON, verdict first; keys carry their unit, schema_version counts.
+#pragma once
+
+#include "agent/tune/search/outcome.h"
+#include "dataplane/base/json_writer.h"
+
+namespace rocetune::search {
+
+// Members of an object that the caller has begun and ends: verdict, reason, gain_percent, trials (how many),
+// baseline, best, attribution[], workloads[], noise, front[], not_tried[], trial_log[]; observations with
+// their series only where `with_series`.
+void write_outcome(JsonWriter& out, const Outcome& outcome, const Plant& plant, bool with_series);
+
+}  // namespace rocetune::search

@@ -1,0 +1,25 @@
+// What counts as better, and when a difference is one: configs/tune/objectives.toml.
+#pragma once
+
+#include <array>
+
+#include "agent/tune/search/observation.h"
+#include "dataplane/base/config_files.h"
+
+namespace rocetune::search {
+
+struct Policy {
+  // Weight of each objective, 0 or more, by Objective; those that a workload measures share the whole.
+  std::array<double, kObjectives> weights{};
+  // How much the worst workload counts against the mean of all: 0 the mean alone, 1 the worst alone.
+  double worst_share = 0;
+  // A gain below this is not worth a change. Percent of the score.
+  double minimum_gain_percent = 0;
+  // Of the interval around the gain, two-sided. Percent, 50 to 99.9.
+  double confidence_percent = 95;
+};
+
+// Error: bad_input with every issue of the file.
+Expected<Policy> load_policy(const ConfigFiles& files);
+
+}  // namespace rocetune::search

@@ -1,0 +1,75 @@
+// Which candidate to try next.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/tune/search/session.h"
+#include "agent/tune/search/surrogate.h"
+
+namespace rocetune::search {
+
+struct Proposal {
+  Candidate candidate;
+  Phase phase = Phase::model;
+  std::string why;
+};
+
+// Changed together or not at all: the settings of one suggestion, or one knob.
+struct ChangeGroup {
+  std::vector<Setting> settings;
+  std::string suggestion;  // its id; empty: the search's own
+};
+// The changes that make the candidate out of the start: first the plant's suggestions that it has in full, in
+// their order, then the other knobs one by one.
+std::vector<ChangeGroup> groups_of(const Plant& plant, const Candidate& candidate);
+std::vector<std::size_t> knobs_of(const ChangeGroup& group);
+// The candidate with the groups' knobs back at the start.
+Candidate without(const Space& space, Candidate candidate, const std::vector<ChangeGroup>& groups);
+
+class Proposer {
+ public:
+  explicit Proposer(Session& session);
+
+  // The best with one choice or switch as no trial has had it yet.
+  std::optional<Proposal> flip();
+  // Spread around the best so far: some of the numbers away from it.
+  // `nth` of `of` such proposals: the values of each knob are spread evenly over all of them (Latin
+  // hypercube: McKay, Beckman, Conover, Technometrics 21(2), 1979). None: nothing allowed was found.
+  std::optional<Proposal> explore(int nth, int of);
+  // What the model of all trials expects most of: the largest expected improvement over the best (Jones,
+  // Schonlau, Welch, Journal of Global Optimization 13, 1998), averaged over the model's draws; `greedy`: the
+  // largest expectation. Sets `promise`.
+  std::optional<Proposal> model(bool greedy);
+  // Expected improvement of the last model proposal, as a score.
+  double promise() const { return promise_; }
+
+  // What the model expects of a candidate, as a compressed score: near the best scores as they are, far below
+  // it their logarithm, so that a collapse counts as one however deep.
+  double expected(const Candidate& candidate) const { return surrogate_.expected(candidate); }
+  double relevance(std::size_t knob) const { return surrogate_.relevance(knob); }
+  // Takes all trials so far into the model. False: too few.
+  bool learn();
+
+ private:
+  std::vector<Candidate> parents() const;
+  std::vector<Candidate> pool();
+  // Values of choices and switches that no trial had, most promising first.
+  std::vector<Setting> untried_choices() const;
+  std::optional<Candidate> mutated(const Candidate& parent);
+  double mutated_value(std::size_t knob, double value);
+  std::size_t some_knob();
+  // With other numbers where a constraint is broken that they can mend: Kmax follows Kmin.
+  Candidate repaired(Candidate candidate);
+  bool is_new(const Candidate& candidate);
+  std::string described(const Candidate& candidate) const;
+
+  Session& session_;
+  Surrogate surrogate_;
+  std::vector<std::size_t> turnable_;        // knobs with more than one safe value
+  std::vector<std::vector<double>> strata_;  // by turnable knob: places of the explored values, shuffled
+  double promise_ = 0;
+};
+
+}  // namespace rocetune::search

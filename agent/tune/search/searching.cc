@@ -1,0 +1,129 @@
+// What is looked for: exploration, the model, the race among the best, and the smallest change that is as
+// good.
+#include <algorithm>
+#include <climits>
+#include <cmath>
+
+#include "agent/tune/search/stages.h"
+
+namespace rocetune::search {
+namespace {
+
+// Every so many-th model proposal goes where the model expects most, the others where most may be found.
+constexpr int kGreedyEvery = 3;
+// The search ends when, this many proposals in a row, the model promises less than this part of the least
+// worthwhile gain and nothing got better.
+constexpr int kPatience = 6;
+constexpr double kLeastPromise = 0.125;
+constexpr int kShrinks = 5;
+constexpr int kShrinkRepeats = 2;
+
+int exploration(const Session& session, int reserve) {
+  const int left = session.left() == INT_MAX ? 40 : session.left() - reserve;
+  return std::clamp(left / 5, 2, 10);
+}
+
+bool tried(Session& session, const Proposal& proposal) {
+  return challenge(session, proposal.phase, proposal.why, proposal.candidate);
+}
+
+// Changes of the best and what the model expects of taking each of them back, the most needless first.
+std::vector<std::pair<double, ChangeGroup>> expected_losses(Session& session, const Proposer& proposer) {
+  std::vector<std::pair<double, ChangeGroup>> out;
+  const Candidate& best = session.best();
+  const double expected = proposer.expected(best);
+  for (const ChangeGroup& group : groups_of(session.plant(), best))
+    out.emplace_back(expected - proposer.expected(without(session.space(), best, {group})), group);
+  std::ranges::stable_sort(out, [](const auto& a, const auto& b) { return a.first < b.first; });
+  return out;
+}
+
+// What may be lost by all that is taken back.
+double allowance_of(const Session& session) {
+  const auto at_best = session.standing(session.best());
+  const double noise = session.noise_sd() / std::sqrt(static_cast<double>(std::max(1, at_best->runs())));
+  return std::min(session.least_gain() / 2, std::max(session.least_gain() / 8, noise));
+}
+
+// All that the model calls needless, then half of it, …
+void take_back_together(Session& session, Proposer& proposer, double& allowance, int reserve) {
+  const double needless = allowance;
+  std::size_t share = 1;
+  for (int attempt = 0; attempt < kShrinks && session.left() > reserve; ++attempt) {
+    auto losses = expected_losses(session, proposer);
+    std::erase_if(losses, [&](const auto& loss) { return loss.first > needless; });
+    losses.resize((losses.size() + share - 1) / share);
+    if (losses.size() < 2) return;  // one by one, then
+    std::vector<ChangeGroup> groups;
+    for (auto& [loss, group] : losses) groups.push_back(std::move(group));
+    const Candidate smaller = without(session.space(), session.best(), groups);
+    share *= 2;
+    if (smaller == session.space().start() || !session.is_allowed(smaller)) continue;
+    const double before = session.best_score();
+    const std::string why = fmt::format("without {} of the changes", groups.size());
+    if (!challenge(session, Phase::ablate, why, smaller, allowance, kShrinkRepeats)) return;
+    if (session.best() == smaller) {
+      allowance = std::max(0.0, allowance - std::max(0.0, before - session.best_score()));
+      share = 1;
+    }
+    proposer.learn();
+  }
+}
+
+}  // namespace
+
+std::string search_on(Session& session, Proposer& proposer, int reserve) {
+  const int explored = exploration(session, reserve);
+  // Choices first: the best place of a number depends on them more than they on it.
+  const int flips = 2 * explored;
+  for (int i = 0; i < flips && session.left() > reserve + explored; ++i) {
+    const auto proposal = proposer.flip();
+    if (!proposal || !tried(session, *proposal)) break;
+  }
+  for (int i = 0; i < explored && session.left() > reserve; ++i) {
+    const auto proposal = proposer.explore(i, explored);
+    if (!proposal) break;
+    if (!tried(session, *proposal)) break;
+  }
+  int idle = 0;
+  double best = session.best_score();
+  for (int i = 1; session.left() > reserve; ++i) {
+    const auto proposal = proposer.model(i % kGreedyEvery == 0);
+    if (!proposal) return "nothing is left to try";
+    if (!tried(session, *proposal)) break;
+    const double now = session.best_score();
+    const bool got_better = now > best + session.least_gain() * kLeastPromise;
+    const bool is_promising = proposer.promise() > session.least_gain() * kLeastPromise;
+    idle = got_better || is_promising ? 0 : idle + 1;
+    best = std::max(best, now);
+    if (idle >= kPatience) return "the model of all trials expects nothing more that would be worth a change";
+  }
+  if (session.is_stopped()) return session.plant_error() ? "the plant failed" : "it was stopped";
+  return "the budget is spent";
+}
+
+Losses shrink(Session& session, Proposer& proposer, int reserve) {
+  Losses out;
+  const auto at_best = session.standing(session.best());
+  if (!at_best || !at_best->is_good() || !proposer.learn()) return out;
+  double allowance = allowance_of(session);
+  take_back_together(session, proposer, allowance, reserve);
+  for (const auto& [expected, group] : expected_losses(session, proposer)) {
+    const Candidate best = session.best();
+    const Candidate smaller = without(session.space(), best, {group});
+    if (session.left() <= reserve) break;
+    if (smaller == session.space().start() || !session.is_allowed(smaller)) continue;
+    const double before = session.best_score();
+    const std::string why = "the best without " + session.space().text(group.settings);
+    if (!challenge(session, Phase::ablate, why, smaller, allowance, kShrinkRepeats)) break;
+    const auto standing = session.standing(smaller);
+    if (session.best() == smaller) {
+      allowance = std::max(0.0, allowance - std::max(0.0, before - session.best_score()));
+    } else if (standing) {
+      out[knobs_of(group)] = standing->is_good() ? before - standing->mean() : kMostGain;
+    }
+  }
+  return out;
+}
+
+}  // namespace rocetune::search

@@ -1,0 +1,179 @@
+#include "agent/tune/search/session.h"
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+
+#include "agent/tune/search/interval.h"
+#include "dataplane/base/statistics.h"
+
+namespace rocetune::search {
+namespace {
+
+constexpr int kDefaultTrials = 60;
+
+// May be the doing of something that passes: worth a second run where circumstances do not repeat.
+bool may_pass(const Observation& observation) {
+  return !observation.confounders.empty() ||
+         (observation.failure && observation.failure->kind != FailureKind::link_down);
+}
+
+}  // namespace
+
+double Standing::mean() const {
+  Moments moments;
+  for (const double score : scores) moments.add(score);
+  return moments.mean();
+}
+
+Session::Session(Plant& plant, const Policy& policy, const TuneOptions& options, const OnTrial& on_trial,
+                 std::stop_token stop)
+    : plant_(plant),
+      policy_(policy),
+      options_(options),
+      on_trial_(on_trial),
+      stop_(std::move(stop)),
+      scorer_(plant, policy),
+      random_(options.seed),
+      best_(plant.space().start()) {
+  if (!options_.budget.trials && !options_.budget.time) options_.budget.trials = kDefaultTrials;
+}
+
+double Session::least_gain() const { return score_of_percent(policy_.minimum_gain_percent); }
+
+std::uint64_t Session::repeat_seed(int repeat) const {
+  return Random(options_.seed, 1 + static_cast<std::uint64_t>(repeat)).next();
+}
+
+int Session::total() const { return left() == INT_MAX ? INT_MAX : static_cast<int>(trials_.size()) + left(); }
+
+int Session::left() const {
+  int out = INT_MAX;
+  const int done = static_cast<int>(trials_.size());
+  if (options_.budget.trials) out = std::max(0, *options_.budget.trials - done);
+  if (options_.budget.time) {
+    const std::int64_t budget_ns = *options_.budget.time / nanoseconds(1);
+    const std::int64_t a_trial_ns = done > 0 ? std::max<std::int64_t>(1, spent_ns_ / done) : 0;
+    if (spent_ns_ >= budget_ns) return 0;
+    if (a_trial_ns > 0)
+      out = static_cast<int>(std::min<std::int64_t>(out, (budget_ns - spent_ns_) / a_trial_ns));
+  }
+  return out;
+}
+
+bool Session::is_allowed(const Candidate& candidate) {
+  if (const auto known = judged_.find(candidate); known != judged_.end()) return known->second;
+  bool allowed = space().is_safe(candidate);
+  if (allowed) {
+    if (const auto why = broken(plant_.constraints(), space(), candidate)) {
+      ++refused_[why->constraint];
+      allowed = false;
+    }
+  }
+  judged_.emplace(candidate, allowed);
+  return allowed;
+}
+
+bool Session::ask(Trial& trial, const std::vector<Request>& requests) {
+  std::vector<Expected<Observation>> answers = plant_.observe_all(requests, stop_);
+  ROCETUNE_ASSERT(answers.size() == requests.size());
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (!answers[i]) {
+      if (!stop_.stop_requested()) plant_error_ = answers[i].error().text();
+      return false;
+    }
+    spent_ns_ += answers[i]->took_ns;
+    trial.observations[requests[i].workload] = std::move(*answers[i]);
+  }
+  return true;
+}
+
+bool Session::observe(Trial& trial, const Question& question) {
+  std::vector<std::size_t> workloads = scorer_.members(WorkloadSet::searched);
+  if (question.held_out) {
+    const auto held_out = scorer_.members(WorkloadSet::held_out);
+    workloads.insert(workloads.end(), held_out.begin(), held_out.end());
+  }
+  const std::size_t batch = std::max<std::size_t>(1, plant_.traits().parallel);
+  for (std::size_t from = 0; from < workloads.size(); from += batch) {
+    std::vector<Request> requests;
+    for (std::size_t i = from; i < std::min(workloads.size(), from + batch); ++i)
+      requests.push_back({trial.candidate, workloads[i], trial.repeat, question.with_series});
+    if (!ask(trial, requests)) return false;
+    for (const Request& request : requests) {
+      if (plant_.traits().is_repeatable || !may_pass(*trial.observations[request.workload])) continue;
+      if (!ask(trial, {request})) return false;
+    }
+    // A candidate that fails once is out; the baseline is measured to the end whatever happens.
+    const bool is_spoiled = std::ranges::any_of(
+        requests, [&](const Request& r) { return !fault_of(*trial.observations[r.workload]).empty(); });
+    if (is_spoiled && trial.phase != Phase::baseline && trial.phase != Phase::confirm) break;
+  }
+  return true;
+}
+
+const Trial* Session::run(const Question& question) {
+  if (is_over()) return nullptr;
+  Trial trial;
+  trial.number = static_cast<int>(trials_.size()) + 1;
+  trial.phase = question.phase;
+  trial.why = question.why;
+  trial.candidate = space().canonical(question.candidate);
+  trial.repeat = repeat_seed(question.repeat);
+  trial.observations.resize(plant_.workloads().size());
+  ROCETUNE_ASSERT(space().is_safe(trial.candidate));
+  ROCETUNE_ASSERT(!broken(plant_.constraints(), space(), trial.candidate));
+  if (!observe(trial, question)) return nullptr;
+
+  const bool is_baseline = trial.candidate == space().start();
+  if (is_baseline) {
+    scorer_.learn_baseline(trial);
+  } else {
+    scorer_.learn_fallback(trial);
+  }
+  trial.score = scorer_.score(trial, WorkloadSet::searched);
+  Standing& standing = standings_[trial.candidate];
+  if (trial.score) {
+    standing.scores.push_back(*trial.score);
+    standing.latest[question.repeat] = *trial.score;
+  } else {
+    ++standing.spoiled;
+    const std::string fault = scorer_.why_no_score(trial, WorkloadSet::searched);
+    if (!fault.empty()) trial.why += "; " + fault;
+  }
+  trials_.push_back(std::move(trial));
+  if (on_trial_) {
+    on_trial_({trials_.back(), static_cast<int>(trials_.size()), options_.budget.trials, best_score()});
+  }
+  return &trials_.back();
+}
+
+std::optional<Standing> Session::standing(const Candidate& candidate) const {
+  const auto found = standings_.find(space().canonical(candidate));
+  return found == standings_.end() ? std::nullopt : std::optional(found->second);
+}
+
+double Session::best_score() const {
+  const auto at_best = standing(best_);
+  return at_best && at_best->is_good() ? at_best->mean() : 0;
+}
+
+void Session::set_baseline_noise(double sd, int degrees) {
+  baseline_variance_ = sd * sd;
+  baseline_degrees_ = degrees;
+}
+
+double Session::noise_sd() const {
+  double sum = baseline_variance_ * baseline_degrees_;
+  int degrees = baseline_degrees_;
+  for (const auto& [candidate, standing] : standings_) {
+    if (!standing.is_good() || standing.runs() < 2 || candidate == space().start()) continue;
+    Moments moments;
+    for (const double score : standing.scores) moments.add(score);
+    sum += moments.variance() * (standing.runs() - 1);
+    degrees += standing.runs() - 1;
+  }
+  return degrees > 0 ? std::sqrt(sum / degrees) : 0;
+}
+
+}  // namespace rocetune::search

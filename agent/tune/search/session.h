@@ -1,0 +1,104 @@
+// A tuning run in progress: asks the plant, keeps the trials and their scores, and knows when it is over.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "agent/tune/search/score.h"
+#include "agent/tune/search/tuner.h"
+#include "dataplane/base/random.h"
+
+namespace rocetune::search {
+
+// What is known of a candidate from all its trials.
+struct Standing {
+  int spoiled = 0;               // runs without a score: failed or breached
+  std::vector<double> scores;    // of the others
+  std::map<int, double> latest;  // of them, by repeat
+  int runs() const { return static_cast<int>(scores.size()); }
+  bool is_good() const { return !scores.empty() && spoiled == 0; }
+  double mean() const;  // of a good one
+};
+
+class Session {
+ public:
+  Session(Plant& plant, const Policy& policy, const TuneOptions& options, const OnTrial& on_trial,
+          std::stop_token stop);
+
+  struct Question {
+    Phase phase = Phase::model;
+    std::string why;
+    Candidate candidate;
+    int repeat = 0;         // 0, 1, 2 …: the searched circumstances; kFresh on: the confirmed ones
+    bool held_out = false;  // these workloads too
+    bool with_series = false;
+  };
+  static constexpr int kFresh = 1000;
+  // One trial. Null: the run is over (budget, stop, the plant). Asserts what the plant is promised: safe, and
+  // no constraint broken.
+  const Trial* run(const Question& question);
+
+  // Whether a candidate may be tried; counts what a constraint refuses, once for each candidate.
+  bool is_allowed(const Candidate& candidate);
+
+  // Trials left of the budget, given the time a trial takes; keeps none back.
+  int left() const;
+  int total() const;  // trials of the whole budget, as far as it can be told
+  bool is_stopped() const { return stop_.stop_requested() || plant_error_.has_value(); }
+  bool is_over() const { return is_stopped() || left() <= 0; }
+  const std::optional<std::string>& plant_error() const { return plant_error_; }
+
+  // None: never tried.
+  std::optional<Standing> standing(const Candidate& candidate) const;
+  const std::map<Candidate, Standing>& standings() const { return standings_; }
+  // The best so far: the start until a challenger has won.
+  const Candidate& best() const { return best_; }
+  double best_score() const;
+  void crown(const Candidate& candidate) { best_ = candidate; }
+
+  const std::deque<Trial>& trials() const { return trials_; }
+  Scorer& scorer() { return scorer_; }
+  const Scorer& scorer() const { return scorer_; }
+  Plant& plant() { return plant_; }
+  const Plant& plant() const { return plant_; }
+  const Space& space() const { return plant_.space(); }
+  const Policy& policy() const { return policy_; }
+  Random& random() { return random_; }
+  double confidence() const { return policy_.confidence_percent / 100; }
+  double least_gain() const;  // minimum_gain_percent as a score
+
+  // Standard deviation of one trial's score by chance: of the A/A trials (which the caller sets), and of
+  // repeated candidates around their means, pooled.
+  double noise_sd() const;
+  void set_baseline_noise(double sd, int degrees);
+  const std::map<std::size_t, int>& refused() const { return refused_; }  // by constraint
+
+ private:
+  std::uint64_t repeat_seed(int repeat) const;
+  bool observe(Trial& trial, const Question& question);
+  bool ask(Trial& trial, const std::vector<Request>& requests);
+
+  Plant& plant_;
+  const Policy& policy_;
+  TuneOptions options_;
+  const OnTrial& on_trial_;
+  std::stop_token stop_;
+  Scorer scorer_;
+  Random random_;
+  std::deque<Trial> trials_;
+  std::map<Candidate, Standing> standings_;
+  std::map<std::size_t, int> refused_;
+  std::map<Candidate, bool> judged_;
+  std::int64_t spent_ns_ = 0;
+  Candidate best_;
+  double baseline_variance_ = 0;
+  int baseline_degrees_ = 0;
+  std::optional<std::string> plant_error_;
+};
+
+}  // namespace rocetune::search

@@ -1,0 +1,85 @@
+// The parts of a tuning run, in their order; tuner.cc puts them together. Each spends trials of the session
+// and returns early when it is over.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/tune/search/proposals.h"
+#include "agent/tune/search/session.h"
+
+namespace rocetune::search {
+
+// ---- what is there
+// ------------------------------------------------------------------------------------------
+
+// A/A trials of the start, held-out workloads included; sets the session's noise. False: none ended.
+bool measure_baseline(Session& session, Outcome& outcome);
+
+// ---- the best so far ------------------------------------------------------------------------------------
+
+// A candidate against the best so far, under one repeat of the best after the other, as long as it is not
+// behind over those that both had (racing: Maron and Moore, NIPS 1993; the order of ParamILS and SMAC:
+// Hutter, Hoos, Leyton-Brown, LION 5, 2011). It wins with all of them; `allowance` is how far behind it may
+// be for that, as a score, and `most_repeats` are enough. Then it is crowned. False: the run is over.
+bool challenge(Session& session, Phase phase, const std::string& why, const Candidate& candidate,
+               double allowance = 0, int most_repeats = 3);
+// Runs the best under more repeats, up to as many as the noise asks for, so that luck is found out.
+bool reassure(Session& session, int reserve);
+
+// ---- what is known
+// ------------------------------------------------------------------------------------------
+
+// Doctor's fixes together; where that is not better than the start, one after the other. Notes what cannot be
+// tried.
+void try_remedies(Session& session, Outcome& outcome);
+// Every preset over the best so far, and everything at its standard value.
+void try_presets(Session& session, Outcome& outcome, int reserve);
+
+// ---- what is looked for
+// -------------------------------------------------------------------------------------
+
+// Explores, then follows the model until `reserve` trials are left or nothing more is to be had. Returns why
+// it ended.
+std::string search_on(Session& session, Proposer& proposer, int reserve);
+// Takes back what the best does not need, several changes at once and then one by one: the smallest candidate
+// as good is crowned. Returns what taking back one change alone was measured to lose, by its knobs, as a
+// score.
+using Losses = std::map<std::vector<std::size_t>, double>;
+Losses shrink(Session& session, Proposer& proposer, int reserve);
+
+// ---- whether it holds
+// ---------------------------------------------------------------------------------------
+
+struct Confirmation {
+  enum class Result {
+    better,      // beyond doubt, and enough to be worth it
+    not_shown,   // the interval reaches below that
+    spoiled,     // a run of the candidate failed or breached
+    held_out,    // a workload that was not searched on got worse
+    incomplete,  // the run was over before it could be said
+  } result = Result::incomplete;
+  std::string reason;
+  std::vector<int> trials;           // numbers, baseline and candidate in pairs
+  std::optional<Interval> gain;      // score
+  std::optional<Interval> held_out;  // score
+  int pairs = 0;
+  int baseline_failures = 0;  // pairs in which it did not run
+};
+// Candidate and baseline in pairs, in turns (ABBA), under circumstances that are new to both. `attempt`
+// counts from 0: each has circumstances of its own.
+Confirmation confirm(Session& session, const Candidate& candidate, int attempt, int reserve);
+
+// ---- what it comes from
+// -------------------------------------------------------------------------------------
+
+// Takes each change back from the best, and makes it alone, as far as the budget goes.
+// `losses`: what is known of the first.
+std::vector<Attribution> attribute(Session& session, const Candidate& best, const Losses& losses);
+
+// Of all good candidates those that no other beats or equals in everything.
+std::vector<FrontPoint> front_of(const Session& session);
+
+}  // namespace rocetune::search

@@ -1,0 +1,236 @@
+#include "agent/tune/search/tuner.h"
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+
+#include "agent/tune/search/interval.h"
+#include "agent/tune/search/stages.h"
+#include "dataplane/base/statistics.h"
+
+namespace rocetune::search {
+namespace {
+
+constexpr int kConfirmTrials = 6;
+constexpr int kMostConfirmed = 2;  // candidates
+
+// Restores whatever happens.
+class Restored {
+ public:
+  explicit Restored(Plant& plant) : plant_(plant) {}
+  Restored(const Restored&) = delete;
+  Restored& operator=(const Restored&) = delete;
+  ~Restored() {
+    if (!is_done_) (void)plant_.restore();
+  }
+  void now(Outcome& outcome) {
+    is_done_ = true;
+    const auto status = plant_.restore();
+    outcome.restored = status.has_value();
+    if (!status) outcome.restore_error = status.error().text();
+  }
+
+ private:
+  Plant& plant_;
+  bool is_done_ = false;
+};
+
+std::string reason_to_refuse(const Plant& plant, const TuneOptions& options) {
+  if (options.budget.trials && *options.budget.trials < kLeastTrials)
+    return fmt::format("a budget of {} trials shows nothing: at least {}", *options.budget.trials,
+                       kLeastTrials);
+  if (std::ranges::none_of(plant.workloads(), [](const Workload& w) { return !w.held_out; }))
+    return "there is no workload to search on";
+  if (plant.space().size() == 0) return "there is nothing to turn";
+  return {};
+}
+
+Objectives median_of(const std::vector<Objectives>& runs) {
+  Objectives out;
+  for (const ObjectiveKind& kind : objective_kinds()) {
+    std::vector<double> values;
+    for (const Objectives& run : runs) {
+      if (run[kind.objective]) values.push_back(*run[kind.objective]);
+    }
+    if (!values.empty()) out[kind.objective] = median(values);
+  }
+  return out;
+}
+
+// Before and after by workload, from the pairs of the confirmation, else the baseline's trials alone.
+std::vector<WorkloadResult> results_of(Session& session, const std::vector<int>& confirmed) {
+  std::vector<WorkloadResult> out;
+  const Candidate start = session.space().start();
+  for (std::size_t w = 0; w < session.plant().workloads().size(); ++w) {
+    std::vector<Objectives> before;
+    std::vector<Objectives> after;
+    std::vector<double> gains;
+    std::map<std::uint64_t, double> baseline;
+    for (const bool want_start : {true, false}) {
+      for (const Trial& trial : session.trials()) {
+        const bool is_wanted = confirmed.empty() ? trial.phase == Phase::baseline
+                                                 : std::ranges::count(confirmed, trial.number) > 0;
+        if (!is_wanted || (trial.candidate == start) != want_start) continue;
+        const auto& observation = trial.observations[w];
+        if (!observation || !fault_of(*observation, want_start).empty()) continue;
+        (want_start ? before : after).push_back(observation->objectives);
+        const auto score = session.scorer().workload_score(w, trial, true);
+        if (!score) continue;
+        if (want_start) {
+          baseline[trial.repeat] = *score;
+        } else if (const auto pair = baseline.find(trial.repeat); pair != baseline.end()) {
+          gains.push_back(*score - pair->second);
+        }
+      }
+    }
+    WorkloadResult result;
+    result.workload = w;
+    result.baseline = median_of(before);
+    if (!after.empty()) result.best = median_of(after);
+    if (gains.size() >= 2)
+      result.gain_percent = percent_of(mean_interval(gains, session.confidence(), session.random()));
+    out.push_back(std::move(result));
+  }
+  return out;
+}
+
+// Candidates worth a confirmation: the best, then the others by what is surely theirs of their mean.
+std::vector<Candidate> finalists(const Session& session) {
+  std::vector<std::pair<double, Candidate>> ranked;
+  for (const auto& [candidate, standing] : session.standings()) {
+    if (!standing.is_good() || candidate == session.best() || candidate == session.space().start()) continue;
+    const double chance = session.noise_sd() / std::sqrt(static_cast<double>(standing.runs()));
+    ranked.emplace_back(chance - standing.mean(), candidate);
+  }
+  std::ranges::sort(ranked);
+  std::vector<Candidate> out{session.best()};
+  for (auto& [score, candidate] : ranked) out.push_back(std::move(candidate));
+  return out;
+}
+
+class Tuning {
+ public:
+  Tuning(Session& session, Outcome& outcome) : session_(session), outcome_(outcome), proposer_(session) {}
+
+  void run() {
+    if (!measure_baseline(session_, outcome_)) return interrupted();
+    const int total = session_.total();
+    const int to_confirm = kConfirmTrials;
+    const int to_explain = std::min(4, total / 15);
+    const int to_shrink = std::min(10, total / 6);
+    const int reserve = to_confirm + to_explain + to_shrink;
+    try_remedies(session_, outcome_);
+    try_presets(session_, outcome_, reserve);
+    reassure(session_, reserve);
+    outcome_.stop_reason = search_on(session_, proposer_, reserve);
+    reassure(session_, to_confirm + to_explain);
+    if (session_.is_stopped()) return interrupted();
+    decide(to_confirm + to_explain, to_explain);
+  }
+
+ private:
+  void decide(int to_keep, int to_explain) {
+    const Candidate start = session_.space().start();
+    const auto at_start = session_.standing(start);
+    const bool start_fails = !at_start || !at_start->is_good();
+    outcome_.verdict = Verdict::no_change;
+    if (session_.best() == start) {
+      outcome_.reason = start_fails ? "nothing that was tried ran, the baseline included"
+                                    : "nothing that was tried was better than what is there";
+      return;
+    }
+    if (!start_fails && session_.best_score() < session_.least_gain()) {
+      outcome_.reason =
+          fmt::format("the best that was tried gained {:.2f} %, {:.2f} % is needed to be worth a change",
+                      percent_of(session_.best_score()), session_.policy().minimum_gain_percent);
+      return;
+    }
+    losses_ = shrink(session_, proposer_, to_keep);
+    int attempt = 0;
+    for (const Candidate& candidate : finalists(session_)) {
+      const auto standing = session_.standing(candidate);
+      if (attempt == kMostConfirmed || (!start_fails && standing->mean() < session_.least_gain())) break;
+      const Confirmation confirmation = confirm(session_, candidate, attempt++, to_explain);
+      if (session_.is_stopped()) return interrupted();
+      using Result = Confirmation::Result;
+      if (confirmation.result == Result::incomplete && !outcome_.reason.empty()) break;  // of the second
+      outcome_.reason = confirmation.reason;
+      confirmed_ = confirmation.trials;
+      if (confirmation.result == Result::better) return accept(candidate, confirmation);
+      if (confirmation.result == Result::not_shown || confirmation.result == Result::incomplete) break;
+    }
+  }
+
+  void accept(const Candidate& candidate, const Confirmation& confirmation) {
+    outcome_.verdict = Verdict::change;
+    outcome_.best = candidate;
+    if (confirmation.gain) outcome_.gain_percent = percent_of(*confirmation.gain);
+    if (confirmation.held_out) outcome_.held_out_gain_percent = percent_of(*confirmation.held_out);
+    outcome_.attribution = attribute(session_, candidate, losses_);
+  }
+
+  void interrupted() {
+    outcome_.verdict = Verdict::interrupted;
+    const std::string what =
+        session_.plant_error() ? "the plant failed: " + *session_.plant_error() : "it was stopped";
+    outcome_.reason = fmt::format("{} after {} trials", what, session_.trials().size());
+    outcome_.stop_reason = what;
+  }
+
+ public:
+  void finish() {
+    outcome_.workloads = results_of(session_, confirmed_);
+    outcome_.front = front_of(session_);
+    for (const auto& [constraint, times] : session_.refused()) {
+      const Constraint& known = session_.plant().constraints()[constraint];
+      outcome_.not_tried.push_back(
+          {fmt::format("{}: {}", known.id, known.rule), "refused before a trial", times});
+    }
+    const Space& space = session_.space();
+    for (std::size_t k = 0; k < space.size(); ++k) {
+      const bool was_turned = std::ranges::any_of(
+          session_.trials(), [&](const Trial& trial) { return trial.candidate.values[k] != space[k].start; });
+      if (!was_turned) outcome_.not_tried.push_back({space[k].name, "no trial turned it"});
+    }
+    outcome_.plant_error = session_.plant_error();
+    outcome_.trials.assign(session_.trials().begin(), session_.trials().end());
+  }
+
+ private:
+  Session& session_;
+  Outcome& outcome_;
+  Proposer proposer_;
+  std::vector<int> confirmed_;
+  Losses losses_;
+};
+
+}  // namespace
+
+Outcome tune(Plant& plant, const Policy& policy, const TuneOptions& options, const OnTrial& on_trial,
+             std::stop_token stop) {
+  Outcome outcome;
+  outcome.budget_trials = options.budget.trials.value_or(0);
+  outcome.start = outcome.best = plant.space().start();
+  Restored restored(plant);
+  restored.now(outcome);  // of a run that died
+  outcome.reason = reason_to_refuse(plant, options);
+  if (!outcome.restored)
+    outcome.reason = "an earlier run's changes could not be undone: " + outcome.restore_error;
+  if (!outcome.reason.empty()) {
+    outcome.verdict = Verdict::refused;
+    return outcome;
+  }
+  Session session(plant, policy, options, on_trial, stop);
+  Restored at_end(plant);
+  Tuning tuning(session, outcome);
+  tuning.run();
+  tuning.finish();
+  if (session.trials().empty() && session.plant_error()) {
+    outcome.verdict = Verdict::refused;
+    outcome.reason = "the baseline cannot be measured: " + *session.plant_error();
+  }
+  at_end.now(outcome);
+  return outcome;
+}
+
+}  // namespace rocetune::search

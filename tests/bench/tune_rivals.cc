@@ -1,0 +1,238 @@
+// What tuning is compared with: random search and NLopt on a fabric's plant, and any candidate's score under
+// circumstances that nobody has searched on. Prints one JSON object.
+//
+// usage: tune_rivals random|nlopt|none FABRIC.toml TRIALS SEED [CANDIDATE]
+//   random   each trial turns each knob with chance 1/2, to a position drawn evenly on its scale: stronger than
+//            turning all of them, as what is right mostly stays
+//   nlopt    Sbplx (Rowan 1990, NLopt's LN_SBPLX) from the start; choices are positions, rounded
+//   none     scores CANDIDATE: "knob=value" in Space::text form, separated by tabs
+// What random and nlopt found is the best of their ten best by four fresh repeats; its score is that of
+// kRepeats others, natural logarithm of the gain over the baseline.
+#include <fmt/core.h>
+#if HAS_NLOPT
+#include <nlopt.h>
+#endif
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+
+#include "agent/tune/fabric_plant/fabric_plant.h"
+#include "agent/tune/fabric_plant/tuning.h"
+#include "agent/tune/search/score.h"
+#include "dataplane/base/file.h"
+#include "dataplane/base/random.h"
+
+namespace {
+
+using namespace rocetune;
+using namespace rocetune::search;
+
+constexpr std::uint64_t kChosenBy = 1'000'000;  // repeats that choose among the ten best
+constexpr std::uint64_t kJudgedBy = 2'000'000;  // repeats of the score that is printed
+constexpr int kChoosing = 4;
+constexpr int kRepeats = 8;
+constexpr std::size_t kFinalists = 10;
+
+class Trials {
+ public:
+  Trials(Plant& plant, const Policy& policy) : plant_(plant), scorer_(plant, policy) {
+    // Where what is there does not run, what doctor's fixes together make of it is the comparison.
+    std::vector<Setting> fixes;
+    for (const Suggestion& suggestion : plant.suggestions()) {
+      if (suggestion.kind == Suggestion::Kind::remedy)
+        fixes.insert(fixes.end(), suggestion.settings.begin(), suggestion.settings.end());
+    }
+    fixed_ = plant.space().with(plant.space().start(), fixes);
+  }
+  bool is_allowed(const Candidate& candidate) const {
+    return plant_.space().is_safe(candidate) && !broken(plant_.constraints(), plant_.space(), candidate);
+  }
+  // None: it failed, breached, or is not allowed.
+  std::optional<double> score(const Candidate& candidate, std::uint64_t repeat) {
+    if (!is_allowed(candidate)) return std::nullopt;
+    if (!has_baseline_[repeat]) {
+      has_baseline_[repeat] = true;
+      scorer_.learn_baseline(run(plant_.space().start(), repeat));
+      scorer_.learn_fallback(run(fixed_, repeat));
+    }
+    return scorer_.score(run(candidate, repeat), WorkloadSet::searched);
+  }
+  // Mean over repeats; none if one of them has none.
+  std::optional<double> mean(const Candidate& candidate, std::uint64_t first, int repeats) {
+    double sum = 0;
+    for (int i = 0; i < repeats; ++i) {
+      const auto one = score(candidate, first + static_cast<std::uint64_t>(i));
+      if (!one) return std::nullopt;
+      sum += *one;
+    }
+    return sum / repeats;
+  }
+  const Space& space() const { return plant_.space(); }
+
+ private:
+  Trial run(const Candidate& candidate, std::uint64_t repeat) {
+    Trial out{.candidate = candidate, .repeat = repeat};
+    out.observations.resize(plant_.workloads().size());
+    for (const std::size_t workload : scorer_.members(WorkloadSet::searched)) {
+      auto seen = plant_.observe({.candidate = candidate, .workload = workload, .repeat = repeat}, {});
+      if (seen) out.observations[workload] = std::move(*seen);
+    }
+    return out;
+  }
+  Plant& plant_;
+  Scorer scorer_;
+  Candidate fixed_;
+  std::map<std::uint64_t, bool> has_baseline_;
+};
+
+struct Tried {
+  double score;
+  Candidate candidate;
+};
+
+std::vector<Tried> search_at_random(Trials& trials, int count, std::uint64_t seed) {
+  Random random(seed);
+  const Space& space = trials.space();
+  std::vector<Tried> out;
+  for (int done = 0; done < count;) {
+    Candidate candidate = space.start();
+    for (std::size_t i = 0; i < space.size(); ++i) {
+      if (random.below(2) == 0) continue;
+      candidate.values[i] = space[i].at_position(static_cast<double>(random.below(1 << 30)) / (1 << 30));
+    }
+    candidate = space.canonical(candidate);
+    // Refused before a trial is spent, as in any search here.
+    if (!trials.is_allowed(candidate)) continue;
+    const auto score = trials.score(candidate, static_cast<std::uint64_t>(done++) % 4);
+    if (score) out.push_back({*score, candidate});
+  }
+  return out;
+}
+
+#if HAS_NLOPT
+struct NloptRun {
+  Trials& trials;
+  int left;
+  std::vector<Tried> tried;
+  nlopt_opt opt = nullptr;
+};
+
+double objective_for_nlopt(unsigned n, const double* x, double*, void* data) {
+  auto& run = *static_cast<NloptRun*>(data);
+  const Space& space = run.trials.space();
+  Candidate candidate = space.start();
+  for (unsigned i = 0; i < n; ++i) {
+    // A knob that is where it started keeps a start value that no position has.
+    const double start = std::clamp(space[i].position(space[i].start), 0.0, 1.0);
+    if (std::abs(x[i] - start) > 1e-9) candidate.values[i] = space[i].at_position(x[i]);
+  }
+  if (run.left-- <= 0) nlopt_force_stop(run.opt);
+  const auto score = run.trials.score(space.canonical(candidate), 0);
+  if (!score) return 10;  // worse than any
+  run.tried.push_back({*score, space.canonical(candidate)});
+  return -*score;
+}
+
+std::vector<Tried> search_by_nlopt(Trials& trials, int count) {
+  const Space& space = trials.space();
+  NloptRun run{.trials = trials, .left = count, .tried = {}};
+  const auto n = static_cast<unsigned>(space.size());
+  std::vector<double> x;
+  for (std::size_t i = 0; i < space.size(); ++i)
+    x.push_back(std::clamp(space[i].position(space[i].start), 0.0, 1.0));
+  run.opt = nlopt_create(NLOPT_LN_SBPLX, n);
+  nlopt_set_lower_bounds1(run.opt, 0);
+  nlopt_set_upper_bounds1(run.opt, 1);
+  nlopt_set_initial_step1(run.opt, 0.25);
+  nlopt_set_min_objective(run.opt, objective_for_nlopt, &run);
+  nlopt_set_maxeval(run.opt, count);
+  double best = 0;
+  nlopt_optimize(run.opt, x.data(), &best);
+  nlopt_destroy(run.opt);
+  return run.tried;
+}
+#else
+std::vector<Tried> search_by_nlopt(Trials&, int) {
+  fmt::print(stderr, "tune_rivals: built without NLopt (libnlopt-dev)\n");
+  std::exit(2);
+}
+#endif
+
+Candidate best_of(Trials& trials, std::vector<Tried> tried) {
+  std::ranges::sort(tried, [](const Tried& a, const Tried& b) { return a.score > b.score; });
+  Candidate best = trials.space().start();
+  double best_score = -kMostGain;
+  for (std::size_t i = 0; i < std::min(kFinalists, tried.size()); ++i) {
+    const auto score = trials.mean(tried[i].candidate, kChosenBy, kChoosing);
+    if (score && *score > best_score) {
+      best_score = *score;
+      best = tried[i].candidate;
+    }
+  }
+  return best;
+}
+
+std::optional<Candidate> parsed(const Space& space, std::string_view text) {
+  Candidate out = space.start();
+  while (!text.empty()) {
+    const std::string_view one = text.substr(0, text.find('\t'));
+    text.remove_prefix(std::min(text.size(), one.size() + 1));
+    const auto setting = space.setting(one.substr(0, one.find('=')), one.substr(one.find('=') + 1));
+    if (!setting) {
+      fmt::print(stderr, "tune_rivals: {}\n", setting.error().text());
+      return std::nullopt;
+    }
+    out.values[setting->knob] = setting->value;
+  }
+  return out;
+}
+
+std::string settings_text(const Space& space, const Candidate& candidate) {
+  std::string out;
+  for (const Setting& setting : space.difference(space.start(), candidate))
+    out += fmt::format("{}\"{}={}\"", out.empty() ? "" : ",", space[setting.knob].name,
+                       space[setting.knob].text(setting.value));
+  return "[" + out + "]";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 5) return 2;
+  const std::string search = argv[1];
+  const int count = std::atoi(argv[3]);
+  const auto seed = static_cast<std::uint64_t>(std::atoll(argv[4]));
+  const auto text = read_file(argv[2]);
+  const ConfigFiles configs;
+  if (!text) return 2;
+  auto plant = fabric_plant::FabricPlant::open(*text, argv[2], {.seed = 1}, configs);
+  if (!plant) {
+    fmt::print(stderr, "tune_rivals: {}\n", plant.error().text());
+    return 2;
+  }
+  const auto policy = load_policy(configs).and_then(
+      [&](Policy shipped) { return fabric_plant::policy_for(**plant, shipped, {}, "--objective"); });
+  if (!policy) return 2;
+  Trials trials(**plant, *policy);
+  Candidate found = trials.space().start();
+  if (search == "random") {
+    found = best_of(trials, search_at_random(trials, count, seed));
+  } else if (search == "nlopt") {
+    found = best_of(trials, search_by_nlopt(trials, count));
+  } else if (argc > 5) {
+    const auto given = parsed(trials.space(), argv[5]);
+    if (!given) return 2;
+    found = *given;
+  }
+  std::string repeats;
+  for (std::uint64_t i = 0; i < kRepeats; ++i) {
+    const auto one = trials.score(found, kJudgedBy + i);
+    repeats += (i == 0 ? "" : ",") + (one ? fmt::format("{:.4f}", *one) : "null");
+  }
+  const auto score = trials.mean(found, kJudgedBy, kRepeats);
+  fmt::print("{{\"fabric\":\"{}\",\"search\":\"{}\",\"trials\":{},\"seed\":{},\"score\":{},\"repeats\":[{}],\"found\":{}}}\n",
+             (*plant)->scenario().name, search, count, seed, score ? fmt::format("{:.5f}", *score) : "null", repeats,
+             settings_text(trials.space(), found));
+}

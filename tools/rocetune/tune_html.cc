@@ -1,0 +1,53 @@
+#include "tools/rocetune/tune_html.h"
+
+#include <algorithm>
+
+#include "agent/report/tune_page.h"
+
+namespace rocetune::cli {
+namespace {
+
+report::TuneFinding finding_of(const fabric_plant::FabricTuning& tuning, const fabric_plant::FabricPlant& plant,
+                               const fabric_plant::FabricFinding& finding) {
+  report::TuneFinding out{.severity = std::string(enum_name(finding.severity)),
+                          .rule = finding.rule,
+                          .where = finding.where,
+                          .cause = finding.cause,
+                          .cure = finding.settings.empty() ? finding.why_no_settings
+                                                           : plant.space().text(finding.settings),
+                          .is_hardware = finding.is_hardware};
+  const auto advised = std::ranges::find_if(tuning.unrepaired, [&](const fabric_plant::Unrepaired& one) {
+    return one.rule == finding.rule && one.where == finding.where;
+  });
+  if (advised != tuning.unrepaired.end()) out.cure = advised->advice + ".";
+  if (out.cure.empty()) out.cure = finding.fix;
+  return out;
+}
+
+}  // namespace
+
+std::string tuning_page(const fabric_plant::FabricTuning& tuning, const fabric_plant::FabricPlant& plant) {
+  report::TunePage page{.command = tuning.command,
+                        .description = plant.scenario().description,
+                        .plant = plant,
+                        .outcome = tuning.outcome,
+                        .policy = tuning.policy};
+  for (const fabric_plant::Step& step : tuning.plan) {
+    page.plan.push_back({.knob = step.knob,
+                         .where = step.where,
+                         .before = step.before,
+                         .after = step.after,
+                         .cost = step.cost,
+                         .how = step.how,
+                         .undo = step.undo});
+  }
+  if (tuning.so_far)
+    page.so_far = report::TuneSoFar{.gain_percent = tuning.so_far->gain_percent, .trials = tuning.so_far->trials};
+  for (const auto& finding : plant.diagnosis().findings) page.findings.push_back(finding_of(tuning, plant, finding));
+  for (const std::string_view system : fabric_plant::kSwitchSystems) page.makers.emplace_back(system);
+  for (const fabric_plant::SwitchNames& one : tuning.switch_names)
+    page.emitted.push_back({one.where, one.knob, one.value, {one.sonic, one.nvue, one.eos}});
+  return report::tune_page(page);
+}
+
+}  // namespace rocetune::cli
