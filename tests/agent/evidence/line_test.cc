@@ -55,7 +55,10 @@ TEST_P(LinePrompt, IsSplitFromItsCommand) {
 }
 INSTANTIATE_TEST_SUITE_P(
     All, LinePrompt,
-    testing::Values(PromptCase{"user@node1:~$ ethtool -S eth0", "node1", "ethtool -S eth0"},
+    testing::Values(PromptCase{"# /opt/mellanox/iproute2/sbin/rdma statistic show", "",
+                               "/opt/mellanox/iproute2/sbin/rdma statistic show"},
+                    PromptCase{"+ sudo ethtool -S eth03", "", "sudo ethtool -S eth03"},
+                    PromptCase{"user@node1:~$ ethtool -S eth0", "node1", "ethtool -S eth0"},
                     PromptCase{"[root@gpu-07 tmp]# mlnx_qos -i ens1", "gpu-07", "mlnx_qos -i ens1"},
                     PromptCase{"root@h3:/sys/class/net# show_gids", "h3", "show_gids"},
                     PromptCase{"admin@leaf1:~$ show pfc counters", "leaf1", "show pfc counters"},
@@ -70,6 +73,15 @@ TEST(Line, CommentsAndAddressesAreNoPrompts) {
   for (const char* text : {"# nThread 1 nGpus 1", "#  Rank  0 Pid 7 on h1 device 0", "a@b.example wrote:",
                            "size > 100", "prio3#", "host# comment", "mlx5_0 > mlx5_1"}) {
     EXPECT_FALSE(cleaner.clean(text, 1).is_command) << text;
+  }
+}
+
+// "#" begins comments too: only a known program with an argument is a command behind it.
+TEST(Line, CommentsAreNoCommands) {
+  LineCleaner cleaner;
+  for (const char* const comment : {"# nThread 1 nGpus 8", "# show", "# ip", "# Avg bus bandwidth    : 33.3",
+                                    "#ethtool -S eth0", "# ethtools are fine", "+ 3"}) {
+    EXPECT_FALSE(cleaner.clean(comment, 1).is_command) << comment;
   }
 }
 

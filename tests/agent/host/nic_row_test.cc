@@ -95,5 +95,34 @@ TEST(NicTable, ABadRowOfTheUsersNamesEveryIssueWithItsPlace) {
   EXPECT_NE(text.find("rdma_driver"), std::string::npos) << text;
 }
 
+// A port out of texts: what its drivers or the RDMA device's name tell.
+TEST(NicTable, PortsWithoutARowAreNamed) {
+  const auto table = NicTable::load(ConfigFiles());
+  ASSERT_TRUE(table);
+  Host host;
+  const auto add = [&](const char* driver, const char* device, const char* rdma_driver) {
+    Port port;
+    port.driver = driver;
+    if (*device != '\0') {
+      RdmaPort rdma;
+      rdma.device = device;
+      rdma.driver = rdma_driver;
+      port.rdma = rdma;
+    }
+    host.ports.push_back(port);
+  };
+  add("bnxt_en", "", "");
+  add("", "mlx5_3", "");
+  add("", "rocep1s0", "irdma");
+  add("", "qedr0", "");
+  add("mlx5_core", "rxe0", "rdma_rxe");
+  host.ports.push_back(host.ports[1]);
+  host.ports.back().nic = "fabric";
+  name_nics(host, *table);
+  std::vector<std::string> names;
+  for (const Port& port : host.ports) names.push_back(port.nic);
+  EXPECT_EQ(names, (std::vector<std::string>{"bnxt", "mlx5", "irdma", "unknown", "rxe", "fabric"}));
+}
+
 }  // namespace
 }  // namespace rocetune::host
