@@ -208,8 +208,10 @@ std::string to_text(const Report& report, const ReportLook& look) {
       (report.captures.empty() && report.texts.empty()) || !report.host.empty() || !report.classes.empty();
   if (has_host) {
     const bool is_told = !report.texts.empty() && report.host.empty();
-    out.heading(is_told ? "Hosts, as far as the texts say"
-                        : fmt::format("Host {}", report.host.empty() ? "(no name)" : report.host),
+    const bool are_several = report.host.empty() && report.classes.size() > 1;
+    out.heading(is_told       ? "Hosts, as far as the texts say"
+                : are_several ? std::string("Hosts")
+                              : fmt::format("Host {}", report.host.empty() ? "(no name)" : report.host),
                 Paint::strong);
     for (const std::string& line : by_text(report.classes)) out.words(2, line);
   }
