@@ -220,15 +220,15 @@ std::optional<Candidate> Proposer::mutated(const Candidate& parent) {
 }
 
 std::vector<Candidate> Proposer::parents() const {
-  std::vector<std::pair<double, const Candidate*>> ranked;
+  std::vector<std::pair<double, Candidate>> ranked;
   for (const auto& [candidate, standing] : session_.standings()) {
-    if (standing.is_good()) ranked.emplace_back(-surrogate_.expected(candidate), &candidate);
+    if (standing.is_good()) ranked.emplace_back(-surrogate_.expected(candidate), candidate);
   }
   std::ranges::sort(ranked);
   std::vector<Candidate> out{session_.best()};
   for (const auto& [value, candidate] : ranked) {
     if (out.size() == kParents) break;
-    if (*candidate != out.front()) out.push_back(*candidate);
+    if (candidate != out.front()) out.push_back(candidate);
   }
   return out;
 }

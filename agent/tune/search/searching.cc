@@ -42,7 +42,7 @@ std::vector<std::pair<double, ChangeGroup>> expected_losses(Session& session, co
 double allowance_of(const Session& session) {
   const auto at_best = session.standing(session.best());
   const double noise = session.noise_sd() / std::sqrt(static_cast<double>(std::max(1, at_best->runs())));
-  return std::min(session.least_gain() / 2, std::max(session.least_gain() / 8, noise));
+  return std::min(session.least_gain() / 2, std::max(session.least_gain() / 4, noise));
 }
 
 // All that the model calls needless, then half of it, …
