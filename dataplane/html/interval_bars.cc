@@ -52,7 +52,7 @@ std::string row_markup(const IntervalBars& chart, const IntervalBars::Row& row, 
   for (std::size_t i = 0; i < row.bars.size(); ++i) {
     const IntervalBars::Way& way = chart.ways[i];
     if (!row.bars[i]) {
-      read += fmt::format("<span class='faint' title='{}'>not measured</span>", escaped(way.label));
+      read += fmt::format("<span class='faint' title='{}: not measured'>–</span>", escaped(way.label));
       continue;
     }
     const IntervalBars::Bar& bar = *row.bars[i];

@@ -32,7 +32,7 @@ TEST(IntervalBars, WhatIsNotKnownHasNoBarAndSaysSo) {
   IntervalBars chart = bars();
   chart.rows.erase(chart.rows.begin());
   const std::string drawn = interval_bars(chart);
-  EXPECT_THAT(drawn, HasSubstr("<span class='faint' title='alone'>not measured</span>"));
+  EXPECT_THAT(drawn, HasSubstr("<span class='faint' title='alone: not measured'>–</span>"));
   EXPECT_THAT(drawn, Not(HasSubstr("solid blue")));
   EXPECT_THAT(drawn, HasSubstr("mtu<small>MTU-1</small>"));
 }
