@@ -11,6 +11,8 @@ namespace {
 constexpr int kPool = 700;
 constexpr std::size_t kParents = 4;
 constexpr double kAnyKnob = 0.3;  // how often a knob is turned whatever the model says of it
+// Scores this far below the best are told apart as they are, farther ones by their logarithm.
+constexpr double kLinear = 0.15;
 constexpr int kRepairs = 12;
 constexpr int kAttempts = 20;  // to find something allowed
 // Numbers moved in one explored candidate: few enough that one bad move does not hide a good one too often.
@@ -272,7 +274,7 @@ std::vector<Candidate> Proposer::pool() {
 
 bool Proposer::learn() {
   const double best = session_.best_score();
-  const double scale = std::max({session_.least_gain(), 2 * session_.noise_sd(), 0.02});
+  const double scale = std::max({session_.least_gain(), 2 * session_.noise_sd(), kLinear});
   std::vector<Surrogate::Example> examples;
   double worst = 0;
   for (const auto& [candidate, standing] : session_.standings()) {
