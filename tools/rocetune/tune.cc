@@ -122,7 +122,8 @@ ExitCode run_tune(const TuneCommand& command) {
   search::Plant& asked = *record ? static_cast<search::Plant&>(**record) : **plant;
   fabric_plant::FabricTuning tuning{.command = request_of(command), .policy = *policy};
   tuning.outcome = search_with_progress(command, asked, *policy, options);
-  tuning.plan = fabric_plant::steps_of(**plant, tuning.outcome.best);
+  tuning.so_far = fabric_plant::best_so_far(tuning.outcome);
+  tuning.plan = fabric_plant::steps_of(**plant, tuning.so_far ? tuning.so_far->candidate : tuning.outcome.best);
   tuning.unrepaired = fabric_plant::unrepaired_of(**plant);
   const ExitCode printed = print_report(
       "tune", command.json ? json_of(tuning, **plant, command.series) : tuning_text(tuning, **plant, look));

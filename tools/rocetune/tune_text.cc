@@ -60,6 +60,11 @@ std::string headline(const FabricTuning& tuning, const FabricPlant& plant, bool 
   } else {
     out += o.reason;
   }
+  if (tuning.so_far) {
+    out += fmt::format("\n{}the best so far, which nothing has confirmed: {} change{}, {:+.1f} % in {} trial{}",
+                       std::string(word.size() + 2, ' '), tuning.plan.size(), tuning.plan.size() == 1 ? "" : "s",
+                       tuning.so_far->gain_percent, tuning.so_far->trials, tuning.so_far->trials == 1 ? "" : "s");
+  }
   return out + "\n";
 }
 

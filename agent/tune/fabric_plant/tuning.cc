@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 
+#include "agent/tune/search/interval.h"
 #include "agent/tune/search/outcome_json.h"
 #include "dataplane/base/reflect_json.h"
 
@@ -98,6 +100,29 @@ Expected<search::Policy> policy_for(const FabricPlant& plant, search::Policy pol
   return policy;
 }
 
+std::optional<BestSoFar> best_so_far(const search::Outcome& outcome) {
+  if (outcome.verdict != search::Verdict::interrupted) return std::nullopt;
+  struct Sum {
+    double scores = 0;
+    int count = 0;
+    bool is_spoiled = false;
+  };
+  std::map<search::Candidate, Sum> sums;
+  for (const search::Trial& trial : outcome.trials) {
+    Sum& sum = sums[trial.candidate];
+    sum.is_spoiled = sum.is_spoiled || !trial.score;
+    sum.scores += trial.score.value_or(0);
+    ++sum.count;
+  }
+  std::optional<BestSoFar> best;
+  for (const auto& [candidate, sum] : sums) {
+    const double gain = search::percent_of(sum.scores / sum.count);
+    if (sum.is_spoiled || candidate == outcome.start || gain <= (best ? best->gain_percent : 0)) continue;
+    best = {.candidate = candidate, .gain_percent = gain, .trials = sum.count};
+  }
+  return best;
+}
+
 std::vector<Unrepaired> unrepaired_of(const FabricPlant& plant) {
   std::vector<Unrepaired> out;
   for (const FabricFinding& finding : plant.diagnosis().findings) {
@@ -117,8 +142,18 @@ std::string json_of(const FabricTuning& tuning, const FabricPlant& plant, bool w
   JsonWriter out;
   out.begin_object().member("schema_version", kSchemaVersion).member("command", tuning.command);
   search::write_outcome(out, tuning.outcome, plant, with_series);
+  if (tuning.so_far) {
+    out.key("best_so_far").begin_object().member("gain_percent", tuning.so_far->gain_percent);
+    out.member("trials", std::int64_t{tuning.so_far->trials}).end_object();
+  }
   out.key("plan");
   to_json(out, tuning.plan);
+  out.key("best_settings").begin_array();
+  const search::Space& space = plant.space();
+  const search::Candidate& best = tuning.so_far ? tuning.so_far->candidate : tuning.outcome.best;
+  for (const search::Setting& setting : space.difference(space.start(), best))
+    out.value(space[setting.knob].name + "=" + space[setting.knob].text(setting.value));
+  out.end_array();
   out.key("unrepaired");
   to_json(out, tuning.unrepaired);
   out.member("fabric", plant.scenario().name).member("description", plant.scenario().description);

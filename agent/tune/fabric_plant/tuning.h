@@ -2,6 +2,7 @@
 // are made of.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,11 +27,21 @@ struct Unrepaired {
   }
 };
 
+// What looked best when the run was interrupted: of few trials, and confirmed by none.
+struct BestSoFar {
+  search::Candidate candidate;
+  double gain_percent = 0;  // over the baseline, mean of its trials
+  int trials = 0;
+};
+// None: nothing was better than what is there.
+std::optional<BestSoFar> best_so_far(const search::Outcome& outcome);
+
 struct FabricTuning {
   std::string command;  // that makes it again
   search::Policy policy;
   search::Outcome outcome;
-  std::vector<Step> plan;
+  std::vector<Step> plan;  // of the best; where the run was interrupted, of the best so far
+  std::optional<BestSoFar> so_far;
   std::vector<Unrepaired> unrepaired;
 };
 
@@ -42,7 +53,8 @@ Expected<search::Policy> policy_for(const FabricPlant& plant, search::Policy pol
 // Findings whose cause is hardware: hosts that pause the fabric because they receive slowly.
 std::vector<Unrepaired> unrepaired_of(const FabricPlant& plant);
 
-// Members, beside search::write_outcome's: fabric, findings[], unrepaired[], plan[], space[], left_out[].
+// Members, beside search::write_outcome's: best_so_far (only if interrupted), plan[] (Step), best_settings[] ("knob=value", what Space::setting
+// reads), unrepaired[], fabric, findings[], space[], left_out[], constraints[], suggestions[].
 std::string json_of(const FabricTuning& tuning, const FabricPlant& plant, bool with_series);
 // What a search would turn, and what doctor says, without one: space[], constraints[], suggestions[], ...
 std::string space_json(const FabricPlant& plant);
