@@ -35,8 +35,17 @@ bool has_several_values(const Knob& knob) {
   return safe > 1;
 }
 
-bool has_settings(const Candidate& candidate, const std::vector<Setting>& settings) {
-  return std::ranges::all_of(settings, [&](const Setting& s) { return candidate.values[s.knob] == s.value; });
+// The candidate has the suggestion in full: its choices, and its numbers or what the search made of them.
+bool has_settings(const Space& space, const Candidate& candidate, const std::vector<Setting>& settings) {
+  return std::ranges::all_of(settings, [&](const Setting& s) {
+    const double value = candidate.values[s.knob];
+    return value == s.value || (space[s.knob].is_numeric() && value != space[s.knob].start);
+  });
+}
+
+// What belongs to one finding is one change. A published set is a list of changes, of which few may matter.
+bool is_one_change(const Suggestion& suggestion) {
+  return suggestion.kind == Suggestion::Kind::remedy || suggestion.settings.size() == 1;
 }
 
 }  // namespace
@@ -47,10 +56,11 @@ std::vector<ChangeGroup> groups_of(const Plant& plant, const Candidate& candidat
   std::set<std::size_t> taken;
   for (const Suggestion& suggestion : plant.suggestions()) {
     ChangeGroup group{{}, suggestion.id};
-    if (!has_settings(candidate, suggestion.settings)) continue;
+    if (!is_one_change(suggestion) || !has_settings(space, candidate, suggestion.settings)) continue;
     for (const Setting& setting : suggestion.settings) {
-      if (setting.value != space[setting.knob].start && !taken.contains(setting.knob))
-        group.settings.push_back(setting);
+      const double value = candidate.values[setting.knob];
+      if (value != space[setting.knob].start && !taken.contains(setting.knob))
+        group.settings.push_back({setting.knob, value});
     }
     if (group.settings.empty()) continue;
     for (const Setting& setting : group.settings) taken.insert(setting.knob);
