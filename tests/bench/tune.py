@@ -76,7 +76,7 @@ def compare(options, names):
     is_good = True
     for name in names:
         judge = Judge(options.rivals, name)
-        best = judge.score(best_of[name]["found"])
+        best = judge.score(best_of[name]["found"]) if name in best_of else None
         ours, verdicts = [], []
         for seed in seeds:
             answer = run([options.rocetune, "tune", "--fabric", judge.file, "--budget", str(options.budget), "--seed",
@@ -91,7 +91,7 @@ def compare(options, names):
             is_good = is_good and share >= LEAST_SHARE
         else:
             is_good = is_good and None not in ours
-        print(f"{name:18} {percent(best):>12} {spread(ours):>26} {'-' if share is None else f'{share:.1f}':>7} "
+        print(f"{name:18} {percent(best) if name in best_of else 'not recorded':>12} {spread(ours):>26} {'-' if share is None else f'{share:.1f}':>7} "
               f"{spread(others):>26} {percent(nlopt):>9}  {' '.join(sorted(set(verdicts)))}", flush=True)
     return 0 if is_good else 1
 
