@@ -66,6 +66,11 @@ BENCHES = {
     "fabric": Bench(
         median=rf"^  perm128 +{NUMBER} \(", spread=rf"^  perm128 .*\({NUMBER} to {NUMBER}\)",
         peer=rf"^    csg-htsim, recorded: {NUMBER}"),
+    "tune-search": Bench(
+        median=rf"^rocetune +\d+ +\d+ +{NUMBER}", spread=rf"^rocetune +\d+ +\d+ +[0-9.]+ +{NUMBER}",
+        peer=rf"^CRS2 +\d+ +\d+ +{NUMBER}", missing_peer=r"NLopt: not built",
+        ratios=(Ratio("tuning ÷ random search, share of the best", rf"^rocetune +\d+ +\d+ +{NUMBER}",
+                      rf"^random +\d+ +\d+ +{NUMBER}", least=1.1),)),
     "soft-transport": Bench(
         median=r"^32 B WRITE, one way +([0-9.]+) ?[GMk]?/s", spread=r"^32 B WRITE, one way .*\(\S+.* to .*, best .*\)",
         peer=r"^ +testpmd, same frames one way: ([0-9.]+)", missing_peer=r"testpmd: not (?:installed|measured)"),
