@@ -87,7 +87,8 @@ double idle_round_trip_us(const Scenario& scenario) {
   std::vector<std::vector<std::pair<fabric::NodeId, double>>> links(topology.hosts + topology.switches);
   const Bytes frame = headroom_model(scenario).frame;
   for (const fabric::LinkSpec& link : topology.links) {
-    const double us = (link.delay * 2 + transmission_time(frame, link.rate)).seconds() * kMicrosecondsPerSecond;
+    const double us =
+        (link.delay * 2 + transmission_time(frame, link.rate)).seconds() * kMicrosecondsPerSecond;
     links[link.a].emplace_back(link.b, us);
     links[link.b].emplace_back(link.a, us);
   }
@@ -206,7 +207,8 @@ std::vector<double> delivered_bytes(const fabric::TimeSeries& series) {
 void add_all_series(Observation& out, const fabric::TimeSeries& series, const Scenario& scenario) {
   add_series(out, series, "throughput", "Gb/s", series.goodput_gbps);
   add_series(out, series, "delivered so far", "bytes", delivered_bytes(series));
-  if (!series.ports.empty()) add_series(out, series, "wait in the longest queue", "us", waits_us(series, scenario));
+  if (!series.ports.empty())
+    add_series(out, series, "wait in the longest queue", "us", waits_us(series, scenario));
   add_series(out, series, "queued in all switches", "bytes", series.queued_bytes);
   add_series(out, series, "CE marks", "packets", series.ce_marked);
   add_series(out, series, "CNPs", "packets", series.cnps_handled);
