@@ -1,5 +1,5 @@
-// Sources: sonic-utilities Command-Reference.md (ecnconfig, pfcwd) and sonic-buildimage qos_config.j2; NVUE command
-// reference, Quality of Service; Arista EOS user manual, Quality of Service.
+// Sources: sonic-utilities Command-Reference.md (ecnconfig, pfcwd) and sonic-buildimage qos_config.j2; NVUE
+// command reference, Quality of Service; Arista EOS user manual, Quality of Service.
 #include "agent/tune/fabric_plant/switch_names.h"
 
 #include <algorithm>
@@ -35,9 +35,11 @@ void name_marking(SwitchNames& out, const SwitchParameters& at, std::string_view
     if (key == "kmax") join(out.nvue, prefix + fmt::format("max-threshold {}", high));
     if (key == "pmax") join(out.nvue, prefix + fmt::format("probability {}", percent));
     // All three are one line.
-    join(out.eos, fmt::format("uc-tx-queue {}: random-detect ecn minimum-threshold {} bytes maximum-threshold {} bytes "
-                              "max-mark-probability {} weight 0",
-                              p.value(), low, high, percent));
+    join(
+        out.eos,
+        fmt::format("uc-tx-queue {}: random-detect ecn minimum-threshold {} bytes maximum-threshold {} bytes "
+                    "max-mark-probability {} weight 0",
+                    p.value(), low, high, percent));
   }
 }
 
@@ -56,7 +58,8 @@ void name_map(SwitchNames& out, const SwitchParameters& at, const std::vector<Ds
   for (const Dscp dscp : dscps) {
     const int priority = at.priority_of[static_cast<std::size_t>(dscp.value())].value();
     join(out.sonic, fmt::format("DSCP_TO_TC_MAP|AZURE \"{}\": \"{}\"", dscp.value(), priority));
-    join(out.nvue, fmt::format("nv set qos mapping default-global dscp {} switch-priority {}", dscp.value(), priority));
+    join(out.nvue,
+         fmt::format("nv set qos mapping default-global dscp {} switch-priority {}", dscp.value(), priority));
     join(out.eos, fmt::format("qos map dscp {} to traffic-class {}", dscp.value(), priority));
   }
 }
@@ -87,7 +90,8 @@ void name_watchdog(SwitchNames& out, const SwitchParameters& at) {
   out.sonic = fmt::format("pfcwd start --action drop PORT {}", ms);
   // Two polls in a row.
   out.nvue = fmt::format("nv set qos pfc-watchdog polling-interval {}; robustness 2", ms / 2);
-  out.eos = fmt::format("priority-flow-control pause watchdog default timeout {:g}", at.watchdog->detection.seconds());
+  out.eos = fmt::format("priority-flow-control pause watchdog default timeout {:g}",
+                        at.watchdog->detection.seconds());
 }
 
 // The switch that a knob speaks of: the first of those it names, or one that has everything as most do.
@@ -102,7 +106,8 @@ std::uint32_t switch_of(const FabricPlant& plant, std::string_view before_dot) {
   const auto deviations = switch_deviations(plant.scenario());
   const std::uint32_t count = plant.scenario().topology.switches;
   for (number = 0; number < count; ++number) {
-    if (std::ranges::none_of(deviations, [&](const Deviation& d) { return d.contains(number); })) return number;
+    if (std::ranges::none_of(deviations, [&](const Deviation& d) { return d.contains(number); }))
+      return number;
   }
   return 0;
 }
@@ -121,14 +126,17 @@ std::vector<SwitchNames> switch_names_of(const FabricPlant& plant, const search:
     if (knob.place != Place::switches && knob.place != Place::classes) continue;
     const std::string_view name = knob.knob.name;
     const std::string_view key = name.substr(name.find('.') + 1);
-    const SwitchParameters& at = after.options.own_switch.at(switch_of(plant, name.substr(0, name.find('.'))));
+    const SwitchParameters& at =
+        after.options.own_switch.at(switch_of(plant, name.substr(0, name.find('.'))));
     SwitchNames names{.knob = knob.knob.name, .where = steps[i].where, .value = steps[i].after};
     if (key == "kmin" || key == "kmax" || key == "pmax") name_marking(names, at, key);
     if (key == "marked") name_marked(names, at);
     if (key == "alpha_exponent")
-      names.sonic = fmt::format("BUFFER_PROFILE|pg_lossless_* dynamic_th {}", at.ingress.lossless_pool.alpha_exponent);
+      names.sonic =
+          fmt::format("BUFFER_PROFILE|pg_lossless_* dynamic_th {}", at.ingress.lossless_pool.alpha_exponent);
     if (key == "headroom")
-      names.sonic = fmt::format("BUFFER_PROFILE|pg_lossless_* xoff {}", at.ingress.lossless_pool.headroom.count());
+      names.sonic =
+          fmt::format("BUFFER_PROFILE|pg_lossless_* xoff {}", at.ingress.lossless_pool.headroom.count());
     if (key == "watchdog") name_watchdog(names, at);
     if (key == "data_priority") name_map(names, at, {hosts.data_dscp});
     if (key == "cnp_priority") name_map(names, at, {hosts.notification.cnp_dscp});

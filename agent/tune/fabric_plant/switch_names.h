@@ -28,7 +28,8 @@ struct SwitchNames {
   }
 };
 // As the members after `value` are called.
-inline constexpr std::array<std::string_view, 3> kSwitchSystems{"SONiC", "Cumulus Linux (NVUE)", "Arista EOS"};
+inline constexpr std::array<std::string_view, 3> kSwitchSystems{"SONiC", "Cumulus Linux (NVUE)",
+                                                                "Arista EOS"};
 
 // Of what the candidate changes at switches, in the order of the knobs.
 std::vector<SwitchNames> switch_names_of(const FabricPlant& plant, const search::Candidate& candidate);
