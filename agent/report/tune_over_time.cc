@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "agent/report/tune_words.h"
+#include "agent/tune/search/compared.h"
 #include "dataplane/html/lanes.h"
 #include "dataplane/html/markup.h"
 
@@ -23,7 +23,7 @@ struct Measured {
 };
 // Counts are of a step and add up; a queue's peak is what fills a buffer.
 constexpr Measured kMeasured[] = {
-    {"Gb/s", html::kGigabitRate, html::Fold::mean}, {"bytes", html::kBytes, html::Fold::largest},
+    {"Gb/s", html::kGigabitRate, html::Fold::mean},   {"bytes", html::kBytes, html::Fold::largest},
     {"us", html::kMicroseconds, html::Fold::largest}, {"packets", html::kCount, html::Fold::sum},
     {"frames", html::kCount, html::Fold::sum},
 };
@@ -40,7 +40,9 @@ bool is_drawable(const Series& series) {
 }
 
 // A value stands for the time since the one before it.
-double step_us_of(const Series& series) { return series.at_us.back() / static_cast<double>(series.at_us.size()); }
+double step_us_of(const Series& series) {
+  return series.at_us.back() / static_cast<double>(series.at_us.size());
+}
 
 // What of a series lies in each step of an axis. A count is shared out over the steps it took.
 std::vector<double> on_axis(const Series& series, double step_us, std::size_t steps, html::Fold fold) {
@@ -63,7 +65,8 @@ const Series* find_series(const search::Observation* seen, const std::string& na
 }
 
 const search::Observation* seen_in(const search::Trial* trial, std::size_t workload) {
-  if (trial == nullptr || workload >= trial->observations.size() || !trial->observations[workload]) return nullptr;
+  if (trial == nullptr || workload >= trial->observations.size() || !trial->observations[workload])
+    return nullptr;
   return &*trial->observations[workload];
 }
 
@@ -82,7 +85,8 @@ bool is_ever_positive(const Series* series) {
   return series != nullptr && std::ranges::any_of(series->values, [](double value) { return value > 0; });
 }
 
-// One axis for both runs and all their series: from the start to where the longest ends, in their finest step.
+// One axis for both runs and all their series: from the start to where the longest ends, in their finest
+// step.
 html::TimeAxis axis_of(const search::Observation* baseline, const search::Observation* best) {
   double step_us = INFINITY, end_us = 0;
   for (const search::Observation* seen : {baseline, best}) {
@@ -94,7 +98,9 @@ html::TimeAxis axis_of(const search::Observation* baseline, const search::Observ
     }
   }
   if (end_us <= 0) return {};
-  return {.end_s = end_us * kSecondsPerMicrosecond, .step_s = step_us * kSecondsPerMicrosecond, .reads_out = true};
+  return {.end_s = end_us * kSecondsPerMicrosecond,
+          .step_s = step_us * kSecondsPerMicrosecond,
+          .reads_out = true};
 }
 
 std::string workload_lanes(const search::Observation* baseline, const search::Observation* best) {
@@ -113,8 +119,9 @@ std::string workload_lanes(const search::Observation* baseline, const search::Ob
     html::CurveLane lane{.title = name, .unit = as.shown, .fold = as.fold};
     const double step_us = axis.step_s / kSecondsPerMicrosecond;
     if (before != nullptr) {
-      lane.curves.push_back(
-          {.label = "as found", .hue = html::Hue::orange, .values = on_axis(*before, step_us, steps, as.fold)});
+      lane.curves.push_back({.label = "as found",
+                             .hue = html::Hue::orange,
+                             .values = on_axis(*before, step_us, steps, as.fold)});
     }
     if (after != nullptr) {
       lane.curves.push_back(
@@ -130,12 +137,13 @@ std::string workload_lanes(const search::Observation* baseline, const search::Ob
 }  // namespace
 
 std::string tune_over_time_section(const TunePage& page) {
-  const Compared compared = compared_over_time(page.outcome);
+  const search::Compared compared = search::compared_over_time(page.outcome);
   if (compared.baseline == nullptr) return {};
   std::string out = "<h2>Over time</h2>\n";
   if (compared.best != nullptr) {
     out += fmt::format(
-        "<p class='faint'>The same traffic under the same circumstances, as found (trial {}) and with the changes "
+        "<p class='faint'>The same traffic under the same circumstances, as found (trial {}) and with the "
+        "changes "
         "(trial {}).</p>\n",
         compared.baseline->number, compared.best->number);
   } else {
@@ -147,9 +155,10 @@ std::string tune_over_time_section(const TunePage& page) {
     const search::Observation* const after = seen_in(compared.best, w);
     if (before == nullptr && after == nullptr) continue;
     const search::Workload& workload = page.plant.workloads()[w];
-    out += fmt::format("<details{}><summary>Workload <b>{}</b>{}</summary>\n{}</details>\n",
-                       is_first ? " open='open'" : "", html::escaped(workload.name),
-                       workload.held_out ? ", which the search never saw" : "", workload_lanes(before, after));
+    out +=
+        fmt::format("<details{}><summary>Workload <b>{}</b>{}</summary>\n{}</details>\n",
+                    is_first ? " open='open'" : "", html::escaped(workload.name),
+                    workload.held_out ? ", which the search never saw" : "", workload_lanes(before, after));
     is_first = false;
   }
   return out;

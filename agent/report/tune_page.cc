@@ -30,9 +30,10 @@ std::string tune_verdict(const TunePage& page) {
       head = "Change " + changes_counted(page);
       if (o.gain_percent) {
         head += ": " + percent_text(o.gain_percent->mid);
-        why = fmt::format("It lies between {:+.1f} and {:+.1f}\u00a0%, confirmed under circumstances that no setting "
-                          "was chosen by.",
-                          o.gain_percent->low, o.gain_percent->high);
+        why = fmt::format(
+            "It lies between {:+.1f} and {:+.1f}\u00a0%, confirmed under circumstances that no setting "
+            "was chosen by.",
+            o.gain_percent->low, o.gain_percent->high);
       }
       head += ".";
       break;
@@ -56,17 +57,19 @@ std::string tune_verdict(const TunePage& page) {
                     percent_text(page.so_far->gain_percent),
                     html::counted(static_cast<std::uint64_t>(page.so_far->trials), "trial", "trials")));
   }
-  if (o.plant_error) out += html::verdict_line(html::Verdict::bad, "<b>It ended early:</b> " + escaped(*o.plant_error));
+  if (o.plant_error)
+    out += html::verdict_line(html::Verdict::bad, "<b>It ended early:</b> " + escaped(*o.plant_error));
   if (!o.restored) {
     out += html::verdict_line(html::Verdict::bad,
                               "<b>Not everything is back as it was.</b> " + escaped(o.restore_error));
   }
   for (const TuneFinding& finding : page.findings) {
     if (!finding.is_hardware) continue;
-    out += html::verdict_line(html::Verdict::warn,
-                              fmt::format("<b>Needs hands: {}.</b> {} <small>No setting repairs it; what helps "
-                                          "stands under <b>What doctor found</b>.</small>",
-                                          escaped(finding.where), escaped(finding.cause)));
+    out +=
+        html::verdict_line(html::Verdict::warn,
+                           fmt::format("<b>Needs hands: {}.</b> {} <small>No setting repairs it; what helps "
+                                       "stands under <b>What doctor found</b>.</small>",
+                                       escaped(finding.where), escaped(finding.cause)));
   }
   return out;
 }
@@ -111,10 +114,11 @@ std::string what_it_brings(const TunePage& page) {
   const search::Outcome& o = page.outcome;
   std::string out;
   if (o.gain_percent) {
-    out += fmt::format("<b>{}</b> over all objectives and workloads; with {:g}\u00a0% confidence between {:+.1f} and "
-                       "{:+.1f}\u00a0%",
-                       percent_text(o.gain_percent->mid), page.policy.confidence_percent, o.gain_percent->low,
-                       o.gain_percent->high);
+    out += fmt::format(
+        "<b>{}</b> over all objectives and workloads; with {:g}\u00a0% confidence between {:+.1f} and "
+        "{:+.1f}\u00a0%",
+        percent_text(o.gain_percent->mid), page.policy.confidence_percent, o.gain_percent->low,
+        o.gain_percent->high);
   } else {
     out += "what ran before has no result to compare with";
   }
@@ -144,18 +148,22 @@ std::string in_short(const TunePage& page) {
   add("What to change", what_to_change(page));
   add("What it brings", what_it_brings(page));
   add("What it costs", what_it_costs(page));
-  add("How to undo it", "set back the values that the list names first, last change first; the words stand below "
-                        "under <b>The plan</b>. " +
-                            std::string(page.outcome.restored ? "This run itself has left nothing changed."
-                                                              : "This run itself has left something changed."));
+  add("How to undo it",
+      "set back the values that the list names first, last change first; the words stand below "
+      "under <b>The plan</b>. " +
+          std::string(page.outcome.restored ? "This run itself has left nothing changed."
+                                            : "This run itself has left something changed."));
   return out + "</dl>\n";
 }
 
 std::string tune_tiles(const TunePage& page) {
   const search::Outcome& o = page.outcome;
   html::Tiles tiles;
-  const auto range = [](const search::Interval& i) { return fmt::format("{:+.1f} to {:+.1f}\u00a0%", i.low, i.high); };
-  if (o.gain_percent) tiles.add({.title = "gain", .value = percent_text(o.gain_percent->mid), .note = range(*o.gain_percent)});
+  const auto range = [](const search::Interval& i) {
+    return fmt::format("{:+.1f} to {:+.1f}\u00a0%", i.low, i.high);
+  };
+  if (o.gain_percent)
+    tiles.add({.title = "gain", .value = percent_text(o.gain_percent->mid), .note = range(*o.gain_percent)});
   if (o.held_out_gain_percent) {
     tiles.add({.title = "unseen traffic",
                .value = percent_text(o.held_out_gain_percent->mid),
@@ -164,7 +172,8 @@ std::string tune_tiles(const TunePage& page) {
   if (o.noise.repeats > 0) {
     tiles.add({.title = "chance alone",
                .value = fmt::format("±{:.1f}\u00a0%", std::max(-o.noise.percent.low, o.noise.percent.high)),
-               .note = html::counted(static_cast<std::uint64_t>(o.noise.repeats), "run as found", "runs as found")});
+               .note = html::counted(static_cast<std::uint64_t>(o.noise.repeats), "run as found",
+                                     "runs as found")});
   }
   if (!o.trials.empty()) {
     tiles.add({.title = "trials",
@@ -182,9 +191,12 @@ std::string judged_section(const TunePage& page) {
                    fmt::format("{:g}", page.policy.weights[static_cast<std::size_t>(kind.objective)])});
   }
   return fmt::format(
-             "<h2>How it was judged</h2>\n<p>Guardrails first: what drops packets of lossless classes, closes a "
-             "deadlock or fails is never best. Then the weighted mean of the gains in what each workload measures, "
-             "by their logarithm; the worst workload counts for {:g}\u00a0% beside the mean of all. A gain below "
+             "<h2>How it was judged</h2>\n<p>Guardrails first: what drops packets of lossless classes, "
+             "closes a "
+             "deadlock or fails is never best. Then the weighted mean of the gains in what each workload "
+             "measures, "
+             "by their logarithm; the worst workload counts for {:g}\u00a0% beside the mean of all. A gain "
+             "below "
              "{:g}\u00a0% is not worth a change.</p>\n",
              100 * page.policy.worst_share, page.policy.minimum_gain_percent) +
          table.text();
@@ -206,8 +218,8 @@ std::string knobs_section(const TunePage& page) {
     } else {
       for (const std::string& choice : knob.choices) range += (range.empty() ? "" : " | ") + choice;
     }
-    table.add_row({Table::Cell::markup("<b>" + escaped(knob.name) + "</b><br/><small>" + escaped(knob.meaning) +
-                                       "</small>")
+    table.add_row({Table::Cell::markup("<b>" + escaped(knob.name) + "</b><br/><small>" +
+                                       escaped(knob.meaning) + "</small>")
                        .in_class("wrap"),
                    Table::Cell(knob.text(knob.start)).in_class("wrap"), Table::Cell(range).in_class("wrap"),
                    Table::Cell(knob.start_origin).in_class("wrap")});

@@ -1,5 +1,5 @@
-// What came of a tuning run, as a page: what to change and what it brings first, in words for who decides; then
-// everything it rests on, for who has to believe it. Of any plant.
+// What came of a tuning run, as a page: what to change and what it brings first, in words for who decides;
+// then everything it rests on, for who has to believe it. Of any plant.
 #pragma once
 
 #include <optional>
@@ -29,7 +29,7 @@ struct TuneFinding {
   std::string rule;
   std::string where;
   std::string cause;
-  std::string cure;  // settings, or words
+  std::string cure;          // settings, or words
   bool is_hardware = false;  // no setting cures it: shown at the top, with `cure` as the advice
 };
 
@@ -39,6 +39,12 @@ struct TuneNames {
   std::string knob;
   std::string value;
   std::vector<std::string> names;  // as many as TunePage::makers
+};
+
+// What this plant has, but not to be turned.
+struct TuneLeftOut {
+  std::string what;
+  std::string why;
 };
 
 // What looked best when a run was interrupted: confirmed by nothing.
@@ -58,6 +64,7 @@ struct TunePage {
   std::vector<TuneFinding> findings;
   std::vector<std::string> makers;  // "SONiC"
   std::vector<TuneNames> emitted;
+  std::vector<TuneLeftOut> left_out;
 };
 
 // One self-contained file. What was not measured is not on it, or said to be missing; never 0.

@@ -42,15 +42,17 @@ std::string emitted_section(const TunePage& page) {
   Table table(std::move(columns));
   for (const TuneNames& one : page.emitted) {
     std::vector<Table::Cell> cells{
-        Table::Cell::markup(fmt::format("{}<br/><b>{}</b><br/>{}", html::escaped(one.where), html::escaped(one.knob),
-                                        html::escaped(one.value)))};
+        Table::Cell::markup(fmt::format("{}<br/><b>{}</b><br/>{}", html::escaped(one.where),
+                                        html::escaped(one.knob), html::escaped(one.value)))};
     for (const std::string& name : one.names) {
-      cells.push_back(name.empty() ? Table::Cell("–").in_class("faint")
-                                   : Table::Cell::markup("<code>" + html::escaped(name) + "</code>").in_class("wrap"));
+      cells.push_back(name.empty()
+                          ? Table::Cell("–").in_class("faint")
+                          : Table::Cell::markup("<code>" + html::escaped(name) + "</code>").in_class("wrap"));
     }
     table.add_row(std::move(cells));
   }
-  return "<h3>By the names of switches</h3>\n<p class='faint'>Recommended: no switch was touched. A dash: that system "
+  return "<h3>By the names of switches</h3>\n<p class='faint'>Recommended: no switch was touched. A dash: "
+         "that system "
          "has no such setting, or none that is documented.</p>\n" +
          table.text();
 }
@@ -60,22 +62,25 @@ std::string emitted_section(const TunePage& page) {
 std::string tune_effects_section(const TunePage& page) {
   const std::vector<Attribution>& all = page.outcome.attribution;
   if (all.empty()) return {};
-  html::IntervalBars chart{.title = "Gain",
-                           .note = "the lines: where it lies, chance considered",
-                           .unit = html::kPercent,
-                           .ways = {{"this change alone", html::Hue::blue}, {"lost without it", html::Hue::orange}}};
+  html::IntervalBars chart{
+      .title = "Gain",
+      .note = "the lines: where it lies, chance considered",
+      .unit = html::kPercent,
+      .ways = {{"this change alone", html::Hue::blue}, {"lost without it", html::Hue::orange}}};
   Table table({{.title = "change", .align = Align::left},
                {.title = "alone"},
                {.title = "lost without it"},
                {.title = "so it is", .align = Align::left}});
   for (const Attribution& one : all) {
     const std::string names = names_of(page.plant.space(), one);
-    chart.rows.push_back({.label = names, .note = one.suggestion, .bars = {bar_of(one.alone), bar_of(one.without)}});
+    chart.rows.push_back(
+        {.label = names, .note = one.suggestion, .bars = {bar_of(one.alone), bar_of(one.without)}});
     table.add_row({Table::Cell::markup(changes_markup(page.plant.space(), one.settings)).in_class("wrap"),
                    interval_or_dash(one.alone), interval_or_dash(one.without),
                    std::string(effect_words(one.effect))});
   }
-  return "<h2>What each change is worth</h2>\n<p class='faint'>Each was tried alone on the plant as found, and taken back "
+  return "<h2>What each change is worth</h2>\n<p class='faint'>Each was tried alone on the plant as found, "
+         "and taken back "
          "alone from the best. Gains do not add up: changes may need, or replace, each other.</p>\n" +
          html::interval_bars(chart) + table.text();
 }
@@ -97,13 +102,12 @@ std::string tune_plan_section(const TunePage& page) {
         knob ? "<br/><small>" + html::escaped(page.plant.space()[*knob].meaning) + "</small>" : std::string();
     table.add_row({std::to_string(number), step.where,
                    Table::Cell::markup("<b>" + html::escaped(step.knob) + "</b>" + meaning).in_class("wrap"),
-                   text_cell(step.before), text_cell(step.after),
-                   std::string(disturbance_of(step.cost))});
+                   text_cell(step.before), text_cell(step.after), std::string(disturbance_of(step.cost))});
     how += fmt::format("{}. {}: {}\n", number, html::escaped(step.where), html::escaped(step.how));
     undo = fmt::format("{}. {}: {}\n", number, html::escaped(step.where), html::escaped(step.undo)) + undo;
   }
-  return "<h2>The plan</h2>\n" + table.text() + "<h3>How</h3>\n<pre>" + how + "</pre>\n<h3>How to undo it</h3>\n<pre>" +
-         undo + "</pre>\n" + emitted_section(page);
+  return "<h2>The plan</h2>\n" + table.text() + "<h3>How</h3>\n<pre>" + how +
+         "</pre>\n<h3>How to undo it</h3>\n<pre>" + undo + "</pre>\n" + emitted_section(page);
 }
 
 std::string tune_findings_section(const TunePage& page) {
@@ -115,8 +119,8 @@ std::string tune_findings_section(const TunePage& page) {
                {.title = "cure", .align = Align::left}});
   for (const TuneFinding& finding : page.findings) {
     table.add_row({Table::Cell(finding.severity).in_class(finding.severity == "critical" ? "bad" : "warn"),
-                   finding.rule, text_cell(finding.where),
-                   Table::Cell(finding.cause).in_class("wrap"), Table::Cell(finding.cure).in_class("wrap")});
+                   finding.rule, text_cell(finding.where), Table::Cell(finding.cause).in_class("wrap"),
+                   Table::Cell(finding.cure).in_class("wrap")});
   }
   return "<h2>What doctor found</h2>\n" + table.text();
 }

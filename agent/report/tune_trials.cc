@@ -85,20 +85,22 @@ std::string score_chart(const TunePage& page) {
   const auto share = [&](std::size_t i) {
     return trials.size() < 2 ? 0.5 : static_cast<double>(i) / static_cast<double>(trials.size() - 1);
   };
-  for (std::size_t i = 0; i < trials.size(); ++i) chart.marks.push_back({share(i), std::to_string(trials[i].number)});
+  for (std::size_t i = 0; i < trials.size(); ++i)
+    chart.marks.push_back({share(i), std::to_string(trials[i].number)});
   std::size_t without = 0;
   for (const Trial& trial : trials) without += trial.score ? 0 : 1;
   for (const PhaseGroup& group : phase_groups()) {
     PointChart::Series series{.label = std::string(group.label)};
     for (std::size_t i = 0; i < trials.size(); ++i) {
-      if (!trials[i].score || std::ranges::find(group.phases, trials[i].phase) == group.phases.end()) continue;
+      if (!trials[i].score || std::ranges::find(group.phases, trials[i].phase) == group.phases.end())
+        continue;
       const double gain = search::percent_of(*trials[i].score);
       series.points.push_back({.share = share(i),
                                .mean = gain / 100,
                                .low = gain / 100,
                                .high = gain / 100,
-                               .explanation = fmt::format("trial {}: {}, {}", trials[i].number, percent_text(gain),
-                                                          trials[i].why)});
+                               .explanation = fmt::format("trial {}: {}, {}", trials[i].number,
+                                                          percent_text(gain), trials[i].why)});
     }
     if (!series.points.empty()) chart.series.push_back(std::move(series));
   }
@@ -110,7 +112,8 @@ std::string score_chart(const TunePage& page) {
 std::string noise_text(const search::Noise& noise) {
   if (noise.repeats == 0) return {};
   return fmt::format(
-      "<p>Chance alone: {}, unchanged, differed by {} to {} from their mean. A smaller gain than that shows nothing "
+      "<p>Chance alone: {}, unchanged, differed by {} to {} from their mean. A smaller gain than that shows "
+      "nothing "
       "in one trial.</p>\n",
       html::counted(static_cast<std::uint64_t>(noise.repeats), "run as found", "runs as found"),
       percent_text(noise.percent.low), percent_text(noise.percent.high));
@@ -126,18 +129,20 @@ std::string trial_table(const TunePage& page) {
   for (const Trial& trial : page.outcome.trials) {
     const std::string faults = faults_of(page, trial), confounders = confounders_of(trial);
     std::string wrong = html::escaped(faults);
-    if (!confounders.empty()) wrong += (faults.empty() ? "<small>" : "<br/><small>") + html::escaped(confounders) + "</small>";
+    if (!confounders.empty())
+      wrong += (faults.empty() ? "<small>" : "<br/><small>") + html::escaped(confounders) + "</small>";
     table.add_row(
         {std::to_string(trial.number),
-         Table::Cell::markup(fmt::format("{}<br/><small>{}</small>", phase_words(trial.phase), html::escaped(trial.why)))
+         Table::Cell::markup(
+             fmt::format("{}<br/><small>{}</small>", phase_words(trial.phase), html::escaped(trial.why)))
              .in_class("wrap"),
-         Table::Cell::markup(changes_markup(page, trial.candidate)).in_class("wrap"), std::to_string(trial.repeat),
-         trial.score ? percent_text(search::percent_of(*trial.score)) : "–",
+         Table::Cell::markup(changes_markup(page, trial.candidate)).in_class("wrap"),
+         std::to_string(trial.repeat), trial.score ? percent_text(search::percent_of(*trial.score)) : "–",
          Table::Cell::markup(wrong).in_class("wrap")},
         trial.candidate == page.outcome.best ? "best" : "");
   }
-  return fmt::format("<details><summary>All {} trials, one by one</summary>\n{}</details>\n", page.outcome.trials.size(),
-                     table.text());
+  return fmt::format("<details><summary>All {} trials, one by one</summary>\n{}</details>\n",
+                     page.outcome.trials.size(), table.text());
 }
 
 // Objectives that differ among the points, the most weighted first.
@@ -201,7 +206,10 @@ std::string front_chart(const TunePage& page) {
     PointChart::Series series{.label = label};
     for (const auto& [means, text] : group) {
       const double value = *means[up];
-      series.points.push_back({.share = scale.share(*means[across]), .mean = value, .low = value, .high = value,
+      series.points.push_back({.share = scale.share(*means[across]),
+                               .mean = value,
+                               .low = value,
+                               .high = value,
                                .explanation = text});
     }
     if (!series.points.empty()) chart.series.push_back(std::move(series));
@@ -230,7 +238,8 @@ std::string tune_front_section(const TunePage& page) {
   if (page.outcome.front.size() < 2) return {};
   std::vector<const search::ObjectiveKind*> shown;
   for (const search::ObjectiveKind& kind : search::objective_kinds()) {
-    if (std::ranges::any_of(page.outcome.front, [&](const auto& p) { return p.means[kind.objective].has_value(); }))
+    if (std::ranges::any_of(page.outcome.front,
+                            [&](const auto& p) { return p.means[kind.objective].has_value(); }))
       shown.push_back(&kind);
   }
   std::vector<Table::Column> columns{{.title = "first in trial"}};
@@ -250,7 +259,8 @@ std::string tune_front_section(const TunePage& page) {
   }
   const std::string all = fmt::format("<details><summary>All {} of them</summary>\n{}</details>\n",
                                       page.outcome.front.size(), table.text());
-  return "<h2>Best in one way or another</h2>\n<p class='faint'>Nothing that was tried beats these in every objective at "
+  return "<h2>Best in one way or another</h2>\n<p class='faint'>Nothing that was tried beats these in every "
+         "objective at "
          "once; means over the workloads that were searched on. Which of them is wanted is a matter of "
          "weights.</p>\n" +
          front_chart(page) + all;
@@ -258,7 +268,7 @@ std::string tune_front_section(const TunePage& page) {
 
 std::string tune_not_tried_section(const TunePage& page) {
   std::string out;
-  if (!page.outcome.not_tried.empty()) {
+  if (!page.outcome.not_tried.empty() || !page.left_out.empty()) {
     Table table({{.title = "what", .align = Align::left},
                  {.title = "why not", .align = Align::left},
                  {.title = "times"}});
@@ -266,6 +276,8 @@ std::string tune_not_tried_section(const TunePage& page) {
       table.add_row({Table::Cell(one.what).in_class("wrap"), Table::Cell(one.why).in_class("wrap"),
                      std::to_string(one.times)});
     }
+    for (const TuneLeftOut& one : page.left_out)
+      table.add_row({Table::Cell(one.what).in_class("wrap"), Table::Cell(one.why).in_class("wrap"), ""});
     out += "<h2>What was not tried, and why</h2>\n" + table.text();
   }
   if (!page.plant.constraints().empty()) {

@@ -2,21 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "congestion/units.h"
 #include "dataplane/html/markup.h"
 
 namespace rocetune::report {
-namespace {
-
-bool has_series(const search::Trial& trial) {
-  return std::ranges::any_of(trial.observations,
-                             [](const auto& seen) { return seen && !seen->series.empty(); });
-}
-
-}  // namespace
-
 std::string percent_text(double percent) { return fmt::format("{:+.1f}\u00a0%", percent); }
 
 std::string interval_text(const search::Interval& percent) {
@@ -128,20 +117,6 @@ std::string changes_markup(const search::Space& space, const std::vector<search:
 std::string changes_markup(const TunePage& page, const search::Candidate& candidate) {
   const search::Space& space = page.plant.space();
   return changes_markup(space, space.difference(space.start(), candidate));
-}
-
-Compared compared_over_time(const search::Outcome& outcome) {
-  Compared out;
-  for (const search::Trial& trial : outcome.trials) {
-    if (!has_series(trial)) continue;
-    if (out.baseline == nullptr && trial.candidate == outcome.start) out.baseline = &trial;
-    if (outcome.best == outcome.start || trial.candidate != outcome.best) continue;
-    for (const search::Trial& other : outcome.trials) {
-      if (has_series(other) && other.candidate == outcome.start && other.repeat == trial.repeat)
-        return {.baseline = &other, .best = &trial};
-    }
-  }
-  return out;
 }
 
 }  // namespace rocetune::report

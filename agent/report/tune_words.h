@@ -28,12 +28,4 @@ std::string objective_text(search::Objective objective, double value);
 std::string changes_markup(const search::Space& space, const std::vector<search::Setting>& settings);
 std::string changes_markup(const TunePage& page, const search::Candidate& candidate);
 
-// Trials of the first confirmation, which ran under the same circumstances and kept what changed over time;
-// without one: a trial of the baseline alone. Null: there is none.
-struct Compared {
-  const search::Trial* baseline = nullptr;
-  const search::Trial* best = nullptr;
-};
-Compared compared_over_time(const search::Outcome& outcome);
-
 }  // namespace rocetune::report

@@ -28,7 +28,9 @@ Table::Cell change_cell(const search::ObjectiveKind& kind, double before, double
   const double percent = 100 * (after / before - 1);
   const bool is_better = (percent > 0) == kind.more_is_better;
   return Table::Cell(percent_text(percent))
-      .in_class(std::abs(percent) < kSeenChange ? "faint" : is_better ? "good" : "warn");
+      .in_class(std::abs(percent) < kSeenChange ? "faint"
+                : is_better                     ? "good"
+                                                : "warn");
 }
 
 }  // namespace
@@ -52,8 +54,9 @@ std::string tune_workloads_section(const TunePage& page) {
       const auto text = [&](const std::optional<double>& value) {
         return value ? objective_text(kind.objective, *value) : std::string("–");
       };
-      table.add_row({name, gain, fmt::format("{} ({})", objective_words(kind.objective), kind.name), text(before),
-                     text(after), before && after ? change_cell(kind, *before, *after) : Table::Cell("")});
+      table.add_row({name, gain, fmt::format("{} ({})", objective_words(kind.objective), kind.name),
+                     text(before), text(after),
+                     before && after ? change_cell(kind, *before, *after) : Table::Cell("")});
       name.clear();
       gain.clear();
     }

@@ -34,8 +34,8 @@ std::string bar_markup(const IntervalBars::Bar& bar, Hue hue, double top, const 
   return fmt::format(
       "<path class='solid {}' d='M{:.5g} {:g}H{:.5g}v{:g}H{:.5g}z'/>"
       "<path class='range ink' d='M{:.5g} {:g}H{:.5g}M{:.5g} {:g}v{:g}M{:.5g} {:g}v{:g}'/>",
-      hue_class(hue), zero, top + kBarTop, mid, kBarHeight, zero, low, middle, high, low, middle - kCap, 2 * kCap,
-      high, middle - kCap, 2 * kCap);
+      hue_class(hue), zero, top + kBarTop, mid, kBarHeight, zero, low, middle, high, low, middle - kCap,
+      2 * kCap, high, middle - kCap, 2 * kCap);
 }
 
 std::string signed_text(double value, const Written& as) {
@@ -57,9 +57,8 @@ std::string row_markup(const IntervalBars& chart, const IntervalBars::Row& row, 
     }
     const IntervalBars::Bar& bar = *row.bars[i];
     drawn += bar_markup(bar, way.hue, kStrip * static_cast<double>(i), scale);
-    read += fmt::format("<span title='{}: {} to {}'>{}</span>", escaped(way.label),
-                        signed_text(bar.low, as), signed_text(bar.high, as),
-                        signed_text(bar.mid, as));
+    read += fmt::format("<span title='{}: {} to {}'>{}</span>", escaped(way.label), signed_text(bar.low, as),
+                        signed_text(bar.high, as), signed_text(bar.mid, as));
   }
   const std::string note = row.note.empty() ? std::string() : "<small>" + escaped(row.note) + "</small>";
   return fmt::format(

@@ -1,5 +1,5 @@
-// What several things are worth, as bars from 0 with the range that each lies in: a row a thing, a bar each way
-// of asking.
+// What several things are worth, as bars from 0 with the range that each lies in: a row a thing, a bar each
+// way of asking.
 #pragma once
 
 #include <optional>

@@ -7,15 +7,16 @@
 namespace rocetune::cli {
 namespace {
 
-report::TuneFinding finding_of(const fabric_plant::FabricTuning& tuning, const fabric_plant::FabricPlant& plant,
+report::TuneFinding finding_of(const fabric_plant::FabricTuning& tuning,
+                               const fabric_plant::FabricPlant& plant,
                                const fabric_plant::FabricFinding& finding) {
-  report::TuneFinding out{.severity = std::string(enum_name(finding.severity)),
-                          .rule = finding.rule,
-                          .where = finding.where,
-                          .cause = finding.cause,
-                          .cure = finding.settings.empty() ? finding.why_no_settings
-                                                           : plant.space().text(finding.settings),
-                          .is_hardware = finding.is_hardware};
+  report::TuneFinding out{
+      .severity = std::string(enum_name(finding.severity)),
+      .rule = finding.rule,
+      .where = finding.where,
+      .cause = finding.cause,
+      .cure = finding.settings.empty() ? finding.why_no_settings : plant.space().text(finding.settings),
+      .is_hardware = finding.is_hardware};
   const auto advised = std::ranges::find_if(tuning.unrepaired, [&](const fabric_plant::Unrepaired& one) {
     return one.rule == finding.rule && one.where == finding.where;
   });
@@ -42,11 +43,14 @@ std::string tuning_page(const fabric_plant::FabricTuning& tuning, const fabric_p
                          .undo = step.undo});
   }
   if (tuning.so_far)
-    page.so_far = report::TuneSoFar{.gain_percent = tuning.so_far->gain_percent, .trials = tuning.so_far->trials};
-  for (const auto& finding : plant.diagnosis().findings) page.findings.push_back(finding_of(tuning, plant, finding));
+    page.so_far =
+        report::TuneSoFar{.gain_percent = tuning.so_far->gain_percent, .trials = tuning.so_far->trials};
+  for (const auto& finding : plant.diagnosis().findings)
+    page.findings.push_back(finding_of(tuning, plant, finding));
   for (const std::string_view system : fabric_plant::kSwitchSystems) page.makers.emplace_back(system);
   for (const fabric_plant::SwitchNames& one : tuning.switch_names)
     page.emitted.push_back({one.where, one.knob, one.value, {one.sonic, one.nvue, one.eos}});
+  for (const fabric_plant::LeftOut& one : plant.left_out()) page.left_out.push_back({one.knob, one.why});
   return report::tune_page(page);
 }
 

@@ -1,5 +1,6 @@
 #include "agent/tune/search/outcome_json.h"
 
+#include "agent/tune/search/compared.h"
 #include "agent/tune/search/interval.h"
 #include "dataplane/base/reflect_json.h"
 
@@ -106,6 +107,14 @@ class OutcomeWriter {
     out_.end_array();
   }
 
+  // Whose series (trial_log[].runs[].observation.series) are of the same circumstances.
+  void over_time(const Compared& compared) {
+    if (compared.baseline == nullptr) return;
+    out_.key("over_time").begin_object().member("baseline_trial", compared.baseline->number);
+    if (compared.best != nullptr) out_.member("best_trial", compared.best->number);
+    out_.end_object();
+  }
+
   void not_tried(const std::vector<NotTried>& all) {
     out_.key("not_tried").begin_array();
     for (const NotTried& one : all) {
@@ -164,6 +173,7 @@ void write_outcome(JsonWriter& out, const Outcome& outcome, const Plant& plant, 
   writer.noise(outcome.noise);
   writer.front(outcome.front);
   writer.not_tried(outcome.not_tried);
+  writer.over_time(compared_over_time(outcome));
   out.key("trial_log").begin_array();
   for (const Trial& trial : outcome.trials) writer.trial(trial);
   out.end_array();

@@ -7,7 +7,8 @@
 namespace rocetune::search {
 
 // Members of an object that the caller has begun and ends: verdict, reason, gain_percent, trials (how many),
-// baseline, best, attribution[], workloads[], noise, front[], not_tried[], trial_log[]; observations with
+// baseline, best, attribution[], workloads[], noise, front[], not_tried[], over_time (which trials to lay
+// beside each other), trial_log[]; observations with
 // their series only where `with_series`.
 void write_outcome(JsonWriter& out, const Outcome& outcome, const Plant& plant, bool with_series);
 

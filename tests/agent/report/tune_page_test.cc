@@ -31,7 +31,8 @@ class PaperPlant final : public search::Plant {
     EXPECT_TRUE(space);
     if (space) space_ = *space;
     workloads_ = {{.name = "default" + said}, {.name = "mix" + said, .held_out = true}};
-    constraints_ = {{.id = "ecn", .rule = "Kmin < Xoff" + said, .origin = "paper" + said, .knobs = {0}, .broken = {}}};
+    constraints_ = {
+        {.id = "ecn", .rule = "Kmin < Xoff" + said, .origin = "paper" + said, .knobs = {0}, .broken = {}}};
   }
   const search::PlantTraits& traits() const override { return traits_; }
   const search::Space& space() const override { return space_; }
@@ -62,8 +63,8 @@ search::Observation seen(double goodput, double p99, const std::string& said = "
   return out;
 }
 
-search::Trial trial(int number, Phase phase, search::Candidate candidate, double goodput, std::optional<double> score,
-                    const std::string& said = "") {
+search::Trial trial(int number, Phase phase, search::Candidate candidate, double goodput,
+                    std::optional<double> score, const std::string& said = "") {
   const bool is_compared = phase == Phase::confirm;
   return {.number = number,
           .phase = phase,
@@ -96,8 +97,9 @@ struct Story {
     o.held_out_gain_percent = search::Interval{-0.5, 0.25, 1};
     o.restored = true;
     search::Objectives before = seen(40, 2500).objectives, after = seen(80, 1250).objectives;
-    o.workloads = {{.workload = 0, .baseline = before, .best = after, .gain_percent = search::Interval{80, 85, 90}},
-                   {.workload = 1, .baseline = after, .best = after}};
+    o.workloads = {
+        {.workload = 0, .baseline = before, .best = after, .gain_percent = search::Interval{80, 85, 90}},
+        {.workload = 1, .baseline = after, .best = after}};
     o.attribution = {{.settings = {{0, 200'000}},
                       .suggestion = "ECN-1" + said,
                       .alone = search::Interval{10, 20, 30},
@@ -111,9 +113,12 @@ struct Story {
     o.front = {{.candidate = o.best, .trial = 2, .means = after}, {.candidate = {{300'000, 1}}, .trial = 3}};
     o.front[1].means = seen(82, 1400).objectives;
     o.not_tried = {{.what = "hosts.mtu" + said, .why = "the budget did not reach" + said, .times = 4}};
-    o.trials = {trial(1, Phase::baseline, o.start, 40, 0.0, said), trial(2, Phase::remedy, o.best, 80, 0.6, said),
-                trial(3, Phase::model, {{300'000, 1}}, 82, 0.5, said), trial(4, Phase::model, {{900'000, 0}}, 9, std::nullopt, said),
-                trial(5, Phase::confirm, o.start, 41, 0.01, said), trial(6, Phase::confirm, o.best, 79, 0.6, said)};
+    o.trials = {trial(1, Phase::baseline, o.start, 40, 0.0, said),
+                trial(2, Phase::remedy, o.best, 80, 0.6, said),
+                trial(3, Phase::model, {{300'000, 1}}, 82, 0.5, said),
+                trial(4, Phase::model, {{900'000, 0}}, 9, std::nullopt, said),
+                trial(5, Phase::confirm, o.start, 41, 0.01, said),
+                trial(6, Phase::confirm, o.best, 79, 0.6, said)};
     search::Observation& broken = *o.trials[3].observations[0];
     broken.breaches = {{"deadlock" + said, "closed by 40 us" + said}};
     broken.confounders = {"somebody else ran" + said};
@@ -141,10 +146,13 @@ struct Story {
                     .how = "DSCP_TO_TC_MAP 26=3" + said,
                     .undo = "DSCP_TO_TC_MAP 26=0" + said}};
       page.makers = {"SONiC" + said, "EOS" + said};
-      page.emitted = {{"all switches" + said, "switches.kmin" + said, "200000" + said, {"ecnconfig" + said, ""}}};
+      page.emitted = {
+          {"all switches" + said, "switches.kmin" + said, "200000" + said, {"ecnconfig" + said, ""}}};
     }
-    page.findings = {{"critical", "MAP-5" + said, "switch2" + said, "the map is wrong" + said, "26=3" + said, false},
-                     {"warning", "PFC-6" + said, "h9" + said, "slow receiver" + said, "take it out" + said, true}};
+    page.left_out = {{"switches.watchdog" + said, "too short a run" + said}};
+    page.findings = {
+        {"critical", "MAP-5" + said, "switch2" + said, "the map is wrong" + said, "26=3" + said, false},
+        {"warning", "PFC-6" + said, "h9" + said, "slow receiver" + said, "take it out" + said, true}};
     return tune_page(page);
   }
 };
@@ -152,12 +160,17 @@ struct Story {
 TEST(TunePage, BeginsWithWhatToDoAndWhatItBrings) {
   const std::string page = Story().page();
   EXPECT_EQ(markup_problem(page), "");
-  EXPECT_THAT(page, HasSubstr("<div class='verdict good'><b class='sign'>✓</b><div><b>Change 2 settings: +85.0\u00a0%.</b> "
-                              "It lies between +80.0 and +90.0\u00a0%, confirmed"));
-  EXPECT_THAT(page, HasSubstr("<li>all switches: <b>switches.kmin</b> from 800000 bytes to <b>200000 bytes</b><br/><small>"
-                              "from where switches mark</small></li>"));
+  EXPECT_THAT(
+      page,
+      HasSubstr("<div class='verdict good'><b class='sign'>✓</b><div><b>Change 2 settings: +85.0\u00a0%.</b> "
+                "It lies between +80.0 and +90.0\u00a0%, confirmed"));
+  EXPECT_THAT(
+      page,
+      HasSubstr("<li>all switches: <b>switches.kmin</b> from 800000 bytes to <b>200000 bytes</b><br/><small>"
+                "from where switches mark</small></li>"));
   EXPECT_THAT(page, HasSubstr("<li>default: data delivered 40\u00a0Gb/s → <b>80\u00a0Gb/s</b></li>"));
-  EXPECT_THAT(page, HasSubstr("<dt>What it costs</dt><dd>links go down for a moment (1 of 2 settings disturb)</dd>"));
+  EXPECT_THAT(
+      page, HasSubstr("<dt>What it costs</dt><dd>links go down for a moment (1 of 2 settings disturb)</dd>"));
   EXPECT_THAT(page, HasSubstr("This run itself has left nothing changed."));
   EXPECT_THAT(page, HasSubstr("<b>Needs hands: h9.</b> slow receiver <small>No setting repairs it"));
   EXPECT_LT(page.find("Change 2 settings"), page.find("<h2>"));
@@ -174,24 +187,41 @@ TEST(TunePage, ComparesOverTheSameTime) {
 TEST(TunePage, SaysWhatEachChangeIsWorth) {
   const std::string page = Story().page();
   EXPECT_THAT(page, HasSubstr("switches.kmin<small>ECN-1</small>"));
-  EXPECT_THAT(page, HasSubstr("<td>+20.0\u00a0% (+10.0 to +30.0\u00a0%)</td><td>–</td><td class='l'>adds its share</td>"));
+  EXPECT_THAT(
+      page,
+      HasSubstr("<td>+20.0\u00a0% (+10.0 to +30.0\u00a0%)</td><td>–</td><td class='l'>adds its share</td>"));
   EXPECT_THAT(page, HasSubstr("only together with the others"));
 }
 
 TEST(TunePage, ShowsEveryTrialWithWhatWentWrong) {
   const std::string page = Story().page();
   EXPECT_THAT(page, HasSubstr("All 6 trials, one by one"));
-  EXPECT_THAT(page, HasSubstr("default: deadlock: closed by 40 us; mix: hung: no end<br/><small>somebody else ran</small>"));
+  EXPECT_THAT(
+      page,
+      HasSubstr(
+          "default: deadlock: closed by 40 us; mix: hung: no end<br/><small>somebody else ran</small>"));
   EXPECT_THAT(page, HasSubstr("1 without a result are not shown"));
   EXPECT_THAT(page, HasSubstr("3 runs as found, unchanged, differed by -1.5\u00a0% to +1.2\u00a0%"));
-  EXPECT_THAT(page, HasSubstr("<td class='l wrap'>hosts.mtu</td><td class='l wrap'>the budget did not reach</td><td>4</td>"));
+  EXPECT_THAT(
+      page,
+      HasSubstr(
+          "<td class='l wrap'>hosts.mtu</td><td class='l wrap'>the budget did not reach</td><td>4</td>"));
+  EXPECT_THAT(
+      page,
+      HasSubstr("<td class='l wrap'>switches.watchdog</td><td class='l wrap'>too short a run</td><td></td>"));
   EXPECT_THAT(page, HasSubstr("<title>first in trial 3</title>"));
 }
 
 TEST(TunePage, HasThePlanItsUndoingAndTheCommand) {
   const std::string page = Story().page();
-  EXPECT_THAT(page, HasSubstr("<pre>1. all switches: WRED green_min_threshold 200000\n2. switch2: DSCP_TO_TC_MAP 26=3\n</pre>"));
-  EXPECT_THAT(page, HasSubstr("<pre>2. switch2: DSCP_TO_TC_MAP 26=0\n1. all switches: WRED green_min_threshold 800000\n</pre>"));
+  EXPECT_THAT(
+      page,
+      HasSubstr(
+          "<pre>1. all switches: WRED green_min_threshold 200000\n2. switch2: DSCP_TO_TC_MAP 26=3\n</pre>"));
+  EXPECT_THAT(
+      page,
+      HasSubstr(
+          "<pre>2. switch2: DSCP_TO_TC_MAP 26=0\n1. all switches: WRED green_min_threshold 800000\n</pre>"));
   EXPECT_THAT(page, HasSubstr("<td class='l wrap'><code>ecnconfig</code></td><td class='l faint'>–</td>"));
   EXPECT_THAT(page, HasSubstr("<pre>rocetune tune --fabric leaf</pre>"));
 }
@@ -204,7 +234,10 @@ TEST(TunePage, NoChangeIsAnAnswer) {
   story.outcome.attribution.clear();
   const std::string page = story.page();
   EXPECT_EQ(markup_problem(page), "");
-  EXPECT_THAT(page, HasSubstr("<div class='verdict good'><b class='sign'>✓</b><div><b>Leave it as it is.</b> the best gained"));
+  EXPECT_THAT(
+      page,
+      HasSubstr(
+          "<div class='verdict good'><b class='sign'>✓</b><div><b>Leave it as it is.</b> the best gained"));
   EXPECT_THAT(page, Not(HasSubstr("What to change")));
   EXPECT_THAT(page, Not(HasSubstr("<h2>The plan</h2>")));
 }
@@ -216,8 +249,10 @@ TEST(TunePage, RefusedHasNothingButItsReason) {
   story.outcome.restore_error = "h3 did not answer";
   const std::string page = story.page();
   EXPECT_EQ(markup_problem(page), "");
-  EXPECT_THAT(page, HasSubstr("<div class='verdict bad'><b class='sign'>✗</b><div><b>Nothing could be measured.</b> the "
-                              "baseline does not run"));
+  EXPECT_THAT(
+      page,
+      HasSubstr("<div class='verdict bad'><b class='sign'>✗</b><div><b>Nothing could be measured.</b> the "
+                "baseline does not run"));
   EXPECT_THAT(page, HasSubstr("<b>Not everything is back as it was.</b> h3 did not answer"));
   EXPECT_THAT(page, Not(HasSubstr("<dt>gain</dt>")));
   EXPECT_THAT(page, Not(HasSubstr("<h2>Over time</h2>")));
@@ -229,13 +264,26 @@ TEST(TunePage, InterruptedTellsTheBestSoFar) {
   outcome.verdict = search::Verdict::interrupted;
   outcome.plant_error = "the workload's host is gone";
   outcome.gain_percent.reset();
-  TunePage page{.command = "again", .description = {}, .plant = whole.plant, .outcome = outcome, .policy = whole.policy};
-  page.plan = {{.knob = "switches.kmin", .where = "all switches", .before = "8", .after = "2", .how = "set 2", .undo = "set 8"}};
+  TunePage page{.command = "again",
+                .description = {},
+                .plant = whole.plant,
+                .outcome = outcome,
+                .policy = whole.policy};
+  page.plan = {{.knob = "switches.kmin",
+                .where = "all switches",
+                .before = "8",
+                .after = "2",
+                .how = "set 2",
+                .undo = "set 8"}};
   page.so_far = TuneSoFar{.gain_percent = 12.5, .trials = 2};
   const std::string text = tune_page(page);
   EXPECT_EQ(markup_problem(text), "");
-  EXPECT_THAT(text, HasSubstr("<div class='verdict warn'><b class='sign'>!</b><div><b>Stopped before it could decide.</b>"));
-  EXPECT_THAT(text, HasSubstr("<b>Best so far, confirmed by nothing:</b> 1 setting, +12.5\u00a0% in 2 trials"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "<div class='verdict warn'><b class='sign'>!</b><div><b>Stopped before it could decide.</b>"));
+  EXPECT_THAT(text,
+              HasSubstr("<b>Best so far, confirmed by nothing:</b> 1 setting, +12.5\u00a0% in 2 trials"));
   EXPECT_THAT(text, HasSubstr("<b>It ended early:</b> the workload&#39;s host is gone"));
   EXPECT_THAT(text, HasSubstr("set 8"));
 }

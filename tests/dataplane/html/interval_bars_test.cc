@@ -11,11 +11,13 @@ using testing::HasSubstr;
 using testing::Not;
 
 IntervalBars bars() {
-  return {.title = "gain & loss",
-          .unit = kPercent,
-          .ways = {{"alone", Hue::blue}, {"without", Hue::orange}},
-          .rows = {{.label = "kmin <1>", .bars = {IntervalBars::Bar{0.4, 0.3, 0.5}, IntervalBars::Bar{-0.1, -0.2, 0}}},
-                   {.label = "mtu", .note = "MTU-1", .bars = {std::nullopt, IntervalBars::Bar{0.1, 0.1, 0.1}}}}};
+  return {
+      .title = "gain & loss",
+      .unit = kPercent,
+      .ways = {{"alone", Hue::blue}, {"without", Hue::orange}},
+      .rows = {
+          {.label = "kmin <1>", .bars = {IntervalBars::Bar{0.4, 0.3, 0.5}, IntervalBars::Bar{-0.1, -0.2, 0}}},
+          {.label = "mtu", .note = "MTU-1", .bars = {std::nullopt, IntervalBars::Bar{0.1, 0.1, 0.1}}}}};
 }
 
 TEST(IntervalBars, BeginAtZeroAndHaveTheirRange) {

@@ -19,8 +19,8 @@ const SwitchNames* names_of(const std::vector<SwitchNames>& all, std::string_vie
 
 TEST(SwitchNames, HaveTheNewValueInTheWordsOfEachSystem) {
   const auto plant = plant_of("[[switches.own]]\nswitches = [1]\npriority_of_dscp = { 26 = 0 }\n");
-  search::Candidate candidate =
-      candidate_of(*plant, {{"switches.kmin", "50000"}, {"switches.kmax", "200000"}, {"switches.alpha_exponent", "-2"}});
+  search::Candidate candidate = candidate_of(
+      *plant, {{"switches.kmin", "50000"}, {"switches.kmax", "200000"}, {"switches.alpha_exponent", "-2"}});
   candidate.values[*plant->space().find("switch1.priority_of_dscp")] = 1;
   const auto all = switch_names_of(*plant, candidate);
   ASSERT_EQ(all.size(), 4u);
@@ -30,7 +30,9 @@ TEST(SwitchNames, HaveTheNewValueInTheWordsOfEachSystem) {
   EXPECT_EQ(kmin.sonic, "ecnconfig -p AZURE_LOSSLESS -gmin 50000");
   EXPECT_EQ(kmin.nvue, "nv set qos congestion-control default-global traffic-class 3 min-threshold 50000");
   // What EOS says in one line has all that the candidate changes.
-  EXPECT_THAT(kmin.eos, HasSubstr("minimum-threshold 50000 bytes maximum-threshold 200000 bytes max-mark-probability 20"));
+  EXPECT_THAT(
+      kmin.eos,
+      HasSubstr("minimum-threshold 50000 bytes maximum-threshold 200000 bytes max-mark-probability 20"));
   EXPECT_EQ(names_of(all, "switches.kmax")->eos, kmin.eos);
   const SwitchNames& map = *names_of(all, "switch1.priority_of_dscp");
   EXPECT_EQ(map.where, "switch1");
@@ -51,7 +53,8 @@ TEST(SwitchNames, ThePrioritiesWithPfc) {
   const search::Knob& knob = plant->space()[*plant->space().find("classes.lossless")];
   search::Candidate candidate = plant->space().start();
   for (std::size_t i = 0; i < knob.choices.size(); ++i) {
-    if (knob.choices[i] == "{}") candidate.values[*plant->space().find("classes.lossless")] = static_cast<double>(i);
+    if (knob.choices[i] == "{}")
+      candidate.values[*plant->space().find("classes.lossless")] = static_cast<double>(i);
   }
   ASSERT_NE(candidate, plant->space().start());
   const auto all = switch_names_of(*plant, candidate);
