@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "agent/diagnose/finding_groups.h"
 #include "dataplane/html/markup.h"
 #include "dataplane/html/page.h"
 #include "dataplane/html/table.h"
@@ -75,9 +76,11 @@ std::string fix_text(const Fix& fix) {
 
 std::string findings_section(const Report& report) {
   std::string out;
-  for (const Finding& finding : report.findings) {
-    out += fmt::format("<h3><span class='badge {1}'>{2}</span> {0}: {3}</h3>\n", escaped(finding.rule),
-                       class_of(finding.severity), enum_name(finding.severity), escaped(finding.subject));
+  for (const FindingGroup& group : grouped(report)) {
+    const Finding& finding = *group.first;
+    out +=
+        fmt::format("<h3><span class='badge {1}'>{2}</span> {0}: {3}</h3>\n", escaped(finding.rule),
+                    class_of(finding.severity), enum_name(finding.severity), escaped(group.subject_text()));
     out += "<p>" + escaped(finding.cause) +
            fmt::format(" <span class='faint'>(confidence {})</span></p>\n", enum_name(finding.confidence));
     out += evidence_table(finding.evidence) + fix_text(finding.fix);

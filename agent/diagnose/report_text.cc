@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "agent/diagnose/finding_groups.h"
 #include "dataplane/base/terminal.h"
 #include "dataplane/base/text_table.h"
 
@@ -89,20 +90,48 @@ void write_findings(Writer& out, const Report& report, Severity severity) {
   if (count == 0) return;
   out.line();
   out.heading(fmt::format("{} ({})", heading_of(severity), count), paint_of(severity));
-  for (const Finding& finding : report.findings) {
+  for (const FindingGroup& group : grouped(report)) {
+    const Finding& finding = *group.first;
     if (!is_it(finding)) continue;
     out.line();
-    out.line(fmt::format("  {}  {}  (confidence {})", finding.rule, finding.subject,
-                         enum_name(finding.confidence)));
+    out.words(2, fmt::format("{}  {}  (confidence {})", finding.rule, group.subject_text(),
+                             enum_name(finding.confidence)));
     out.words(4, finding.cause);
     out.table(4, finding.evidence);
     write_fix(out, finding.fix);
   }
 }
 
-std::string joined(const std::vector<std::string>& parts) {
+// At most so many by name.
+std::string joined(const std::vector<std::string>& parts, std::size_t most = 40) {
   std::string out;
-  for (const std::string& part : parts) out += (out.empty() ? "" : ", ") + part;
+  for (std::size_t i = 0; i < parts.size() && i < most; ++i) out += (out.empty() ? "" : ", ") + parts[i];
+  if (parts.size() > most) out += fmt::format(" and {} more", parts.size() - most);
+  return out;
+}
+
+// "eth0: text" lines of many subjects, those with one text together. A few stay as they are.
+std::vector<std::string> by_text(const std::vector<std::string>& lines) {
+  constexpr std::size_t kFew = 8;
+  constexpr std::size_t kMostNamed = 6;
+  if (lines.size() <= kFew) return lines;
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups;
+  std::map<std::string, std::size_t> known;
+  for (const std::string& line : lines) {
+    const auto colon = line.find(": ");
+    const std::string text = colon == std::string::npos ? line : line.substr(colon + 2);
+    const auto [at, is_new] = known.try_emplace(text, groups.size());
+    if (is_new) groups.push_back({text, {}});
+    if (colon != std::string::npos) groups[at->second].second.push_back(line.substr(0, colon));
+  }
+  std::vector<std::string> out;
+  for (const auto& [text, subjects] : groups) {
+    std::string line;
+    for (std::size_t i = 0; i < subjects.size() && i < kMostNamed; ++i)
+      line += (i == 0 ? "" : ", ") + subjects[i];
+    if (subjects.size() > kMostNamed) line += fmt::format(" and {} more", subjects.size() - kMostNamed);
+    out.push_back(subjects.empty() ? text : line + ": " + text);
+  }
   return out;
 }
 
@@ -141,7 +170,7 @@ void write_not_checked(Writer& out, const Report& report) {
   for (const Group& group : groups) {
     const std::string rules =
         group.rules.size() > kMostNamed ? fmt::format("{} rules", group.rules.size()) : joined(group.rules);
-    out.words(2, fmt::format("{} ({}): {}", rules, joined(group.subjects), group.reason));
+    out.words(2, fmt::format("{} ({}): {}", rules, joined(group.subjects, 12), group.reason));
   }
 }
 
@@ -155,9 +184,13 @@ void write_passed(Writer& out, const Report& report, bool list) {
     }
     return;
   }
-  std::map<std::string, std::vector<std::string>> rules_of;  // by subject
+  // Subjects that passed the same rules are one line.
+  std::map<std::string, std::vector<std::string>> rules_of;
   for (const Passed& one : report.passed) rules_of[one.subject].push_back(one.rule);
-  for (const auto& [subject, rules] : rules_of) out.words(2, fmt::format("{}: {}", subject, joined(rules)));
+  std::vector<std::string> lines;
+  for (const auto& [subject, rules] : rules_of)
+    lines.push_back(fmt::format("{}: {}", subject, joined(rules)));
+  for (const std::string& line : by_text(lines)) out.words(2, line);
 }
 
 bool may_hide_refusals(const Report& report) {
@@ -175,13 +208,17 @@ std::string to_text(const Report& report, const ReportLook& look) {
       (report.captures.empty() && report.texts.empty()) || !report.host.empty() || !report.classes.empty();
   if (has_host) {
     const bool is_told = !report.texts.empty() && report.host.empty();
-    out.heading(is_told ? "Hosts, as far as the texts say"
-                        : fmt::format("Host {}", report.host.empty() ? "(no name)" : report.host),
+    const bool are_several = report.host.empty() && report.classes.size() > 1;
+    out.heading(is_told       ? "Hosts, as far as the texts say"
+                : are_several ? std::string("Hosts")
+                              : fmt::format("Host {}", report.host.empty() ? "(no name)" : report.host),
                 Paint::strong);
-    for (const std::string& line : report.classes) out.words(2, line);
+    for (const std::string& line : by_text(report.classes)) out.words(2, line);
   }
+  std::vector<std::string> skipped;
   for (const Skipped& one : report.skipped)
-    out.words(2, fmt::format("{}: not judged, {}", one.subject, one.reason));
+    skipped.push_back(fmt::format("{}: not judged, {}", one.subject, one.reason));
+  for (const std::string& line : by_text(skipped)) out.words(2, line);
   if (!report.texts.empty()) out.heading("Texts", Paint::strong);
   for (const std::string& line : report.texts) out.words(2, line);
   if (!report.captures.empty()) out.heading("Captures", Paint::strong);

@@ -29,6 +29,9 @@ struct FrameSum {
 };
 
 // PFC frames by the ASIC and by the command line, all ports: ids of the ASIC are not names of ports.
+// Texts that show one port more often say nothing new.
+constexpr std::size_t kMostOfAPort = 16;
+
 Outcome contradictions(const DossierFacts& facts) {
   std::vector<Finding> findings;
   std::vector<Evidence> good;
@@ -110,33 +113,41 @@ Outcome contradictions(const DossierFacts& facts) {
   }
 
   // A storm without a pause frame.
+  std::multimap<std::string, std::pair<const SwitchText*, const PfcFrames*>> received_on;
+  for (const SwitchText& text : texts) {
+    for (const PfcFrames& row : text.evidence->pfc_frames) {
+      if (row.received && received_on.count(row.port) < kMostOfAPort)
+        received_on.emplace(row.port, std::pair(&text, &row));
+    }
+  }
   for (const SwitchText& text : texts) {
     for (const WatchdogQueue& storm : text.evidence->watchdog) {
       if (storm.detected == 0 || storm.queue > 7) continue;
-      for (const SwitchText& other : texts) {
-        for (const PfcFrames& row : other.evidence->pfc_frames) {
-          const auto frames = row.of_priority[static_cast<std::size_t>(storm.queue)];
-          if (!row.received || row.port != storm.port || !frames) continue;
-          std::vector<Evidence> evidence{shown(fmt::format("storms on queue {}", storm.queue), storm.detected,
-                                               "", *text.document, storm.line),
-                                         shown(fmt::format("PFC frames received on priority {}", storm.queue),
-                                               *frames, "frames", *other.document, row.line)};
-          if (*frames > 0) {
-            good.insert(good.end(), evidence.begin(), evidence.end());
-            continue;
-          }
-          Finding finding;
-          finding.subject = fmt::format("{} queue {}", storm.port, storm.queue);
-          finding.evidence = std::move(evidence);
-          finding.cause =
-              "The watchdog found storms on a queue whose port counts no received pause frame: one of the "
-              "two is wrong, "
-              "or the frames are counted since a later moment.";
-          finding.fix = advise(
-              "Read both counters anew, one right after the other, and the ASIC's own; watch the "
-              "neighbour's sent pause frames.");
-          findings.push_back(std::move(finding));
+      const auto [first, last] = received_on.equal_range(storm.port);
+      for (auto it = first; it != last; ++it) {
+        const SwitchText& other = *it->second.first;
+        const PfcFrames& row = *it->second.second;
+        const auto frames = row.of_priority[static_cast<std::size_t>(storm.queue)];
+        if (!frames) continue;
+        std::vector<Evidence> evidence{shown(fmt::format("storms on queue {}", storm.queue), storm.detected,
+                                             "", *text.document, storm.line),
+                                       shown(fmt::format("PFC frames received on priority {}", storm.queue),
+                                             *frames, "frames", *other.document, row.line)};
+        if (*frames > 0) {
+          good.insert(good.end(), evidence.begin(), evidence.end());
+          continue;
         }
+        Finding finding;
+        finding.subject = fmt::format("{} queue {}", storm.port, storm.queue);
+        finding.evidence = std::move(evidence);
+        finding.cause =
+            "The watchdog found storms on a queue whose port counts no received pause frame: one of the "
+            "two is wrong, "
+            "or the frames are counted since a later moment.";
+        finding.fix = advise(
+            "Read both counters anew, one right after the other, and the ASIC's own; watch the "
+            "neighbour's sent pause frames.");
+        findings.push_back(std::move(finding));
       }
     }
   }
@@ -148,12 +159,13 @@ Outcome contradictions(const DossierFacts& facts) {
 // ---- LOSS-1 ----
 
 // What a watchdog dropped on that port.
-std::uint64_t watchdog_drops(const std::vector<SwitchText>& texts, const std::string& port) {
-  std::uint64_t out = 0;
+// By port: the most that one text shows.
+std::map<std::string, std::uint64_t> watchdog_drops(const std::vector<SwitchText>& texts) {
+  std::map<std::string, std::uint64_t> out;
   for (const SwitchText& text : texts) {
-    std::uint64_t here = 0;
-    for (const WatchdogQueue& row : text.evidence->watchdog) here += row.port == port ? row.tx_drop : 0;
-    out = std::max(out, here);
+    std::map<std::string, std::uint64_t> here;
+    for (const WatchdogQueue& row : text.evidence->watchdog) here[row.port] += row.tx_drop;
+    for (const auto& [port, drops] : here) out[port] = std::max(out[port], drops);
   }
   return out;
 }
@@ -193,11 +205,13 @@ Outcome judge_switch_loss(const DossierFacts& facts) {
   std::vector<Finding> findings;
   std::vector<Evidence> good;
   const auto texts = switch_texts(facts);
+  const std::map<std::string, std::uint64_t> storms = watchdog_drops(texts);
   for (const SwitchText& text : texts) {
     for (const PortTraffic& row : text.evidence->traffic) {
       if (!row.tx_ok || !row.tx_drop) continue;
       // Drops of a watchdog are SW-1's.
-      const std::uint64_t stormed = watchdog_drops(texts, row.port);
+      const auto known = storms.find(row.port);
+      const std::uint64_t stormed = known == storms.end() ? 0 : known->second;
       const std::uint64_t dropped = *row.tx_drop > stormed ? *row.tx_drop - stormed : 0;
       judge_drops(facts, text, "transmit drops", row.line, *row.tx_ok, dropped, text.name() + " " + row.port,
                   findings, good);

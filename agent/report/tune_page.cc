@@ -23,17 +23,18 @@ std::string changes_counted(const TunePage& page) {
 
 std::string tune_verdict(const TunePage& page) {
   const search::Outcome& o = page.outcome;
-  std::string head;
+  std::string head, why = o.reason;
   html::Verdict verdict = html::Verdict::good;
   switch (o.verdict) {
     case search::Verdict::change:
       head = "Change " + changes_counted(page);
       if (o.gain_percent) {
-        head += fmt::format(": {} better (between {:+.1f} and {:+.1f}\u00a0%).", percent_text(o.gain_percent->mid),
-                            o.gain_percent->low, o.gain_percent->high);
-      } else {
-        head += ".";
+        head += ": " + percent_text(o.gain_percent->mid);
+        why = fmt::format("It lies between {:+.1f} and {:+.1f}\u00a0%, confirmed under circumstances that no setting "
+                          "was chosen by.",
+                          o.gain_percent->low, o.gain_percent->high);
       }
+      head += ".";
       break;
     case search::Verdict::no_change:
       head = "Leave it as it is.";
@@ -47,7 +48,7 @@ std::string tune_verdict(const TunePage& page) {
       verdict = html::Verdict::warn;
       break;
   }
-  std::string out = html::verdict_line(verdict, "<b>" + head + "</b> " + escaped(o.reason));
+  std::string out = html::verdict_line(verdict, "<b>" + head + "</b> " + escaped(why));
   if (page.so_far) {
     out += html::verdict_line(
         html::Verdict::warn,
@@ -63,8 +64,9 @@ std::string tune_verdict(const TunePage& page) {
   for (const TuneFinding& finding : page.findings) {
     if (!finding.is_hardware) continue;
     out += html::verdict_line(html::Verdict::warn,
-                              fmt::format("<b>Needs hands: {}.</b> {} {}", escaped(finding.where),
-                                          escaped(finding.cause), escaped(finding.cure)));
+                              fmt::format("<b>Needs hands: {}.</b> {} <small>No setting repairs it; what helps "
+                                          "stands under <b>What doctor found</b>.</small>",
+                                          escaped(finding.where), escaped(finding.cause)));
   }
   return out;
 }
@@ -81,24 +83,28 @@ std::string what_to_change(const TunePage& page) {
   return out + "</ol>";
 }
 
-// "data delivered 203 Gb/s → 312 Gb/s": by the objective that says most of the workload.
+// "data delivered 203 Gb/s → 312 Gb/s": by what counts most of all that the workload measures.
 std::string brief_of(const TunePage& page, const search::WorkloadResult& result) {
-  const search::ObjectiveKind* chosen = nullptr;
-  double weight = 0;
+  if (!result.best) return {};
+  std::vector<const search::ObjectiveKind*> chosen;
+  double most = 0;
   for (const search::ObjectiveKind& kind : search::objective_kinds()) {
     const double its = page.policy.weights[static_cast<std::size_t>(kind.objective)];
-    // Of equal ones the later: a job is known by its busbw.
-    if (!result.baseline[kind.objective] || !result.best || !(*result.best)[kind.objective] || its < weight) continue;
-    chosen = &kind;
-    weight = its;
+    if (!result.baseline[kind.objective] || !(*result.best)[kind.objective] || its < most) continue;
+    if (its > most) chosen.clear();
+    chosen.push_back(&kind);
+    most = its;
   }
-  if (chosen == nullptr) return {};
+  if (chosen.empty()) return {};
+  std::string each;
+  for (const search::ObjectiveKind* kind : chosen) {
+    each += fmt::format("{}{} {} → <b>{}</b>", each.empty() ? "" : ", ", objective_words(kind->objective),
+                        objective_text(kind->objective, *result.baseline[kind->objective]),
+                        objective_text(kind->objective, *(*result.best)[kind->objective]));
+  }
   const search::Workload& workload = page.plant.workloads()[result.workload];
-  return fmt::format("<li>{}{}: {} {} → <b>{}</b></li>", escaped(workload.name),
-                     workload.held_out ? " <small>(the search never saw it)</small>" : "",
-                     objective_words(chosen->objective),
-                     objective_text(chosen->objective, *result.baseline[chosen->objective]),
-                     objective_text(chosen->objective, *(*result.best)[chosen->objective]));
+  return fmt::format("<li>{}{}: {}</li>", escaped(workload.name),
+                     workload.held_out ? " <small>(the search never saw it)</small>" : "", each);
 }
 
 std::string what_it_brings(const TunePage& page) {
@@ -151,7 +157,7 @@ std::string tune_tiles(const TunePage& page) {
   const auto range = [](const search::Interval& i) { return fmt::format("{:+.1f} to {:+.1f}\u00a0%", i.low, i.high); };
   if (o.gain_percent) tiles.add({.title = "gain", .value = percent_text(o.gain_percent->mid), .note = range(*o.gain_percent)});
   if (o.held_out_gain_percent) {
-    tiles.add({.title = "traffic never searched on",
+    tiles.add({.title = "unseen traffic",
                .value = percent_text(o.held_out_gain_percent->mid),
                .note = range(*o.held_out_gain_percent)});
   }

@@ -25,19 +25,25 @@ std::string names_of(const search::Space& space, const Attribution& one) {
   return out;
 }
 
+// What is longer than a name or a number breaks into lines.
+Table::Cell text_cell(const std::string& text) {
+  constexpr std::size_t kShort = 30;
+  return text.size() > kShort ? Table::Cell(text).in_class("wrap") : Table::Cell(text);
+}
+
 std::string interval_or_dash(const std::optional<search::Interval>& percent) {
   return percent ? interval_text(*percent) : "–";
 }
 
 std::string emitted_section(const TunePage& page) {
   if (page.emitted.empty()) return {};
-  std::vector<Table::Column> columns{{.title = "where", .align = Align::left},
-                                     {.title = "knob", .align = Align::left},
-                                     {.title = "value", .align = Align::left}};
+  std::vector<Table::Column> columns{{.title = "what", .align = Align::left}};
   for (const std::string& maker : page.makers) columns.push_back({.title = maker, .align = Align::left});
   Table table(std::move(columns));
   for (const TuneNames& one : page.emitted) {
-    std::vector<Table::Cell> cells{one.where, one.knob, one.value};
+    std::vector<Table::Cell> cells{
+        Table::Cell::markup(fmt::format("{}<br/><b>{}</b><br/>{}", html::escaped(one.where), html::escaped(one.knob),
+                                        html::escaped(one.value)))};
     for (const std::string& name : one.names) {
       cells.push_back(name.empty() ? Table::Cell("–").in_class("faint")
                                    : Table::Cell::markup("<code>" + html::escaped(name) + "</code>").in_class("wrap"));
@@ -81,7 +87,7 @@ std::string tune_plan_section(const TunePage& page) {
                {.title = "what", .align = Align::left},
                {.title = "from", .align = Align::left},
                {.title = "to", .align = Align::left},
-               {.title = "what it disturbs", .align = Align::left}});
+               {.title = "interrupts", .align = Align::left}});
   std::string how, undo;
   int number = 0;
   for (const TuneStep& step : page.plan) {
@@ -91,7 +97,7 @@ std::string tune_plan_section(const TunePage& page) {
         knob ? "<br/><small>" + html::escaped(page.plant.space()[*knob].meaning) + "</small>" : std::string();
     table.add_row({std::to_string(number), step.where,
                    Table::Cell::markup("<b>" + html::escaped(step.knob) + "</b>" + meaning).in_class("wrap"),
-                   Table::Cell(step.before).in_class("wrap"), Table::Cell(step.after).in_class("wrap"),
+                   text_cell(step.before), text_cell(step.after),
                    std::string(disturbance_of(step.cost))});
     how += fmt::format("{}. {}: {}\n", number, html::escaped(step.where), html::escaped(step.how));
     undo = fmt::format("{}. {}: {}\n", number, html::escaped(step.where), html::escaped(step.undo)) + undo;
@@ -109,10 +115,10 @@ std::string tune_findings_section(const TunePage& page) {
                {.title = "cure", .align = Align::left}});
   for (const TuneFinding& finding : page.findings) {
     table.add_row({Table::Cell(finding.severity).in_class(finding.severity == "critical" ? "bad" : "warn"),
-                   finding.rule, Table::Cell(finding.where).in_class("wrap"),
+                   finding.rule, text_cell(finding.where),
                    Table::Cell(finding.cause).in_class("wrap"), Table::Cell(finding.cure).in_class("wrap")});
   }
-  return "<h2>What doctor found before</h2>\n" + table.text();
+  return "<h2>What doctor found</h2>\n" + table.text();
 }
 
 }  // namespace rocetune::report

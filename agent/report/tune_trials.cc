@@ -221,6 +221,7 @@ std::string tune_trials_section(const TunePage& page) {
   std::string out = "<h2>The search</h2>\n<p>" + html::counted(o.trials.size(), "trial", "trials");
   if (o.budget_trials > 0) out += fmt::format(" of at most {}", o.budget_trials);
   if (!o.stop_reason.empty()) out += "; it ended: " + html::escaped(o.stop_reason);
+  if (!o.reason.empty()) out += ". The verdict: " + html::escaped(o.reason);
   out += ".</p>\n" + noise_text(o.noise) + score_chart(page);
   return out + trial_table(page);
 }
@@ -247,10 +248,12 @@ std::string tune_front_section(const TunePage& page) {
     cells.push_back(Table::Cell::markup(changes_markup(page, point.candidate)).in_class("wrap"));
     table.add_row(std::move(cells), point.candidate == page.outcome.best ? "best" : "");
   }
+  const std::string all = fmt::format("<details><summary>All {} of them</summary>\n{}</details>\n",
+                                      page.outcome.front.size(), table.text());
   return "<h2>Best in one way or another</h2>\n<p class='faint'>Nothing that was tried beats these in every objective at "
          "once; means over the workloads that were searched on. Which of them is wanted is a matter of "
          "weights.</p>\n" +
-         front_chart(page) + table.text();
+         front_chart(page) + all;
 }
 
 std::string tune_not_tried_section(const TunePage& page) {

@@ -26,7 +26,7 @@ std::string interval_text(const search::Interval& percent) {
 std::string_view disturbance_of(search::ChangeCost cost) {
   switch (cost) {
     case search::ChangeCost::none:
-      return "nothing: takes effect while traffic runs";
+      return "nothing";
     case search::ChangeCost::restarts_job:
       return "jobs start again";
     case search::ChangeCost::bounces_link:
@@ -119,7 +119,7 @@ std::string changes_markup(const search::Space& space, const std::vector<search:
   std::string out;
   for (const search::Setting& setting : settings) {
     const search::Knob& knob = space[setting.knob];
-    out += fmt::format("{}<b>{}</b> {} → {}", out.empty() ? "" : "<br/>", html::escaped(knob.name),
+    out += fmt::format("{}<b>{}</b> {} → {}", out.empty() ? "" : "; ", html::escaped(knob.name),
                        html::escaped(knob.text(knob.start)), html::escaped(knob.text(setting.value)));
   }
   return out.empty() ? "as it is" : out;

@@ -13,7 +13,7 @@ namespace rocetune::report {
 std::string percent_text(double percent);
 std::string interval_text(const search::Interval& percent);
 
-// What turning a knob disturbs: "nothing: takes effect while traffic runs".
+// What turning a knob disturbs: "links go down for a moment".
 std::string_view disturbance_of(search::ChangeCost cost);
 // "adds its share".
 std::string_view effect_words(search::Attribution::Effect effect);
@@ -24,7 +24,7 @@ std::string_view objective_words(search::Objective objective);
 html::Unit objective_unit(search::Objective objective);
 std::string objective_text(search::Objective objective, double value);
 
-// "switches.kmin 3000000 bytes → 147000 bytes", one a line of markup; "as it is" of none.
+// "switches.kmin 3000000 bytes → 147000 bytes; …" as markup; "as it is" of none.
 std::string changes_markup(const search::Space& space, const std::vector<search::Setting>& settings);
 std::string changes_markup(const TunePage& page, const search::Candidate& candidate);
 

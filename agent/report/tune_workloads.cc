@@ -64,7 +64,7 @@ std::string tune_workloads_section(const TunePage& page) {
   out += ".";
   for (const search::Workload& workload : page.plant.workloads()) {
     if (workload.held_out) {
-      out += " What is held out no trial of the search ran: it must not have got worse.";
+      out += " Held-out traffic was not searched on: it must not get worse.";
       break;
     }
   }

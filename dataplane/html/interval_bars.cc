@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "congestion/units.h"
 #include "dataplane/html/scale.h"
@@ -37,11 +38,12 @@ std::string bar_markup(const IntervalBars::Bar& bar, Hue hue, double top, const 
       high, middle - kCap, 2 * kCap);
 }
 
-std::string signed_text(double value, const Unit& unit) {
-  return (value > 0 ? "+" : "") + quantity_text(value, unit);
+std::string signed_text(double value, const Written& as) {
+  return fmt::format("{}{}\u00a0{}", value > 0 ? "+" : "", as.text(value), as.symbol);
 }
 
 std::string row_markup(const IntervalBars& chart, const IntervalBars::Row& row, const Scale& scale) {
+  const Written as = written_for(std::max(std::abs(scale.low), std::abs(scale.high)), chart.unit);
   ROCETUNE_ASSERT(row.bars.size() == chart.ways.size());
   const double height = kStrip * static_cast<double>(row.bars.size());
   std::string grid;
@@ -50,14 +52,14 @@ std::string row_markup(const IntervalBars& chart, const IntervalBars::Row& row, 
   for (std::size_t i = 0; i < row.bars.size(); ++i) {
     const IntervalBars::Way& way = chart.ways[i];
     if (!row.bars[i]) {
-      read += fmt::format("<span class='faint' title='{}'>not measured</span>", escaped(way.label));
+      read += fmt::format("<span class='faint' title='{}: not measured'>–</span>", escaped(way.label));
       continue;
     }
     const IntervalBars::Bar& bar = *row.bars[i];
     drawn += bar_markup(bar, way.hue, kStrip * static_cast<double>(i), scale);
     read += fmt::format("<span title='{}: {} to {}'>{}</span>", escaped(way.label),
-                        signed_text(bar.low, chart.unit), signed_text(bar.high, chart.unit),
-                        signed_text(bar.mid, chart.unit));
+                        signed_text(bar.low, as), signed_text(bar.high, as),
+                        signed_text(bar.mid, as));
   }
   const std::string note = row.note.empty() ? std::string() : "<small>" + escaped(row.note) + "</small>";
   return fmt::format(

@@ -67,7 +67,7 @@ figure{margin:0}svg{display:block;width:100%;height:100%;overflow:visible}
 .lane{margin-bottom:.7rem;break-inside:avoid}.lane .plot,.lane .y{height:88px}
 .name{grid-area:name;font-size:13px;line-height:1.35;overflow-wrap:anywhere;padding-right:.5rem}.name small{display:block}
 .y{grid-area:y}.plot,.axis{grid-area:plot}
-.out{grid-area:out;padding-left:.6rem;font-size:12px;line-height:1.35;font-variant-numeric:tabular-nums;white-space:nowrap}.out output{display:block}
+.out{grid-area:out;padding-left:.6rem;font-size:12px;line-height:1.35;font-variant-numeric:tabular-nums;white-space:nowrap}.out output{display:block}.out .rest{display:block}.out .swatch{float:left;clear:left;margin:.3em .4em 0 0}
 .key{display:block;white-space:nowrap}.reading [data-n] .rest{visibility:hidden}
 .strip{margin-bottom:3px;break-inside:avoid}.strip .plot{height:18px}.strip .name{grid-area:name/name/y/y;font-size:12px;line-height:18px}.strip .name small{display:inline;margin-left:.5em}.strip .out{line-height:18px}
 .bars .plot{height:calc(var(--n)*14px)}.bars .solid{fill-opacity:.55}.bars .out{line-height:14px;display:grid}.bars .name{line-height:1.25;padding:.1rem .5rem .3rem 0}.bars .name small{display:block;margin:0}.zero{stroke:var(--ink);stroke-width:1;vector-effect:non-scaling-stroke}

@@ -199,10 +199,11 @@ ExitCode run_doctor(const DoctorCommand& command) {
     hosts.push_back({&subject->hosts[i], subject->intervals[i] ? &*subject->intervals[i] : nullptr, is_told,
                      subject->told_by[i]});
   }
-  const bool has_texts = !subject->dossier.files().empty();
+  // Texts, or several hosts to be compared.
+  const bool is_compared = !subject->dossier.files().empty() || hosts.size() > 1;
   const diagnose::Report report =
       diagnose::diagnose({hosts, *intent, *policy, command.ports, subject->captures,
-                          has_texts ? &subject->dossier : nullptr, subject->counted});
+                          is_compared ? &subject->dossier : nullptr, subject->counted});
   const diagnose::FactTable facts = facts_of(*subject);
   if (!command.html.empty()) {
     const std::string page = diagnose::report_page(

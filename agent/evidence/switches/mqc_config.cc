@@ -197,7 +197,7 @@ class MqcConfigReader : public DocumentReader {
     for (std::size_t i = at + 1; i < words.size(); ++i) list += std::string(words[i]) + " ";
     if (words[at] == "dscp") {
       for (const Dscp dscp : dscps_in(list).value_or(std::vector<Dscp>())) {
-        map.dscps.push_back(dscp);
+        if (std::find(map.dscps.begin(), map.dscps.end(), dscp) == map.dscps.end()) map.dscps.push_back(dscp);
         note("dscp " + std::to_string(dscp.value()));
       }
     } else if (words[at] == "cos") {
@@ -214,12 +214,21 @@ class MqcConfigReader : public DocumentReader {
     out.name = words.back();
     // EOS "class tx-queue 5"
     if (words.size() == 3 && words[1] == "tx-queue") out.group = small(words[2]);
-    config_.policies[open_policy_].classes.push_back(std::move(out));
+    // A class that is named again is the same: a configuration may stand in a text several times.
+    auto& classes = config_.policies[open_policy_].classes;
+    const auto known =
+        std::find_if(classes.begin(), classes.end(), [&](const MqcClass& c) { return c.name == out.name; });
+    open_class_ = static_cast<std::size_t>(known - classes.begin());
+    if (known == classes.end()) {
+      classes.push_back(std::move(out));
+    } else if (out.group) {
+      known->group = out.group;
+    }
     place_ = MqcPlace::policy_class;
   }
   MqcClass* open_class() {
     auto& classes = config_.policies[open_policy_].classes;
-    return place_ == MqcPlace::policy_class && !classes.empty() ? &classes.back() : nullptr;
+    return place_ == MqcPlace::policy_class && open_class_ < classes.size() ? &classes[open_class_] : nullptr;
   }
 
   bool take_set(const MqcWords& words) {
@@ -337,6 +346,7 @@ class MqcConfigReader : public DocumentReader {
   int line_ = 0;
   bool is_indented_ = false;
   std::string open_class_map_, open_policy_, open_profile_;
+  std::size_t open_class_ = 0;  // of the open policy
   std::vector<std::string> open_ports_;
   TrafficClass open_queue_;
 };

@@ -50,25 +50,25 @@ std::string names_of(const std::vector<const Suggestion*>& suggestions) {
 // One after the other over what has been kept so far. A fix that cannot be made before another one has
 // another chance after it.
 void try_one_by_one(Session& session, std::vector<const Suggestion*> suggestions, Outcome& outcome) {
-  std::map<const Suggestion*, std::string> obstacles;
+  std::map<std::string, std::string> obstacles;  // by id
   for (std::size_t round = 0; round < 2 && !suggestions.empty(); ++round) {
     std::vector<const Suggestion*> later;
     for (const Suggestion* suggestion : suggestions) {
       const Candidate candidate = all_of(session.space(), session.best(), {suggestion});
       const std::string why_not = obstacle(session, candidate, suggestion->settings);
       if (!why_not.empty()) {
-        obstacles[suggestion] = why_not;
+        obstacles[suggestion->id] = why_not;
         later.push_back(suggestion);
         continue;
       }
-      obstacles.erase(suggestion);
+      obstacles.erase(suggestion->id);
       if (!challenge(session, Phase::remedy, "fix of " + suggestion->id, candidate, session.least_gain() / 4))
         return;
     }
     if (later.size() == suggestions.size()) break;
     suggestions = std::move(later);
   }
-  for (const auto& [suggestion, why] : obstacles) outcome.not_tried.push_back({suggestion->id, why});
+  for (const auto& [id, why] : obstacles) outcome.not_tried.push_back({id, why});
 }
 
 // Each of the fixes taken back from all of them: one that is none is found out before the search builds on

@@ -12,10 +12,9 @@ constexpr int kPool = 700;
 constexpr std::size_t kParents = 4;
 constexpr double kAnyKnob = 0.3;  // how often a knob is turned whatever the model says of it
 constexpr int kRepairs = 12;
-constexpr int kAttempts = 60;  // to find something allowed
-// Of an explored candidate: which part of the numbers moves. Of its choices one does, to where no trial has
-// been.
-constexpr double kNumbersMoved = 0.3;
+constexpr int kAttempts = 20;  // to find something allowed
+// Numbers moved in one explored candidate: few enough that one bad move does not hide a good one too often.
+constexpr std::size_t kMovedTogether = 3;
 
 double density(double z) { return std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi); }
 double distribution(double z) { return std::erfc(-z / std::numbers::sqrt2) / 2; }
@@ -78,6 +77,7 @@ Proposer::Proposer(Session& session) : session_(session), surrogate_(session.spa
   for (std::size_t k = 0; k < session.space().size(); ++k) {
     if (has_several_values(session.space()[k])) turnable_.push_back(k);
   }
+  deal();
 }
 
 Candidate Proposer::repaired(Candidate candidate) {
@@ -107,28 +107,46 @@ std::string Proposer::described(const Candidate& candidate) const {
   return session_.space().text(session_.space().difference(session_.best(), candidate));
 }
 
-std::optional<Proposal> Proposer::explore(int nth, int of) {
-  const Space& space = session_.space();
+void Proposer::deal() {
   Random& random = session_.random();
-  if (nth == 0 || strata_.empty()) {
-    strata_.assign(turnable_.size(), {});
-    for (std::vector<double>& strata : strata_) {
-      for (int i = 0; i < of; ++i) strata.push_back((i + uniform(random)) / of);
-      random.shuffle(std::span(strata));
-    }
+  std::vector<std::pair<std::size_t, bool>> moves;
+  for (const std::size_t k : turnable_) {
+    if (session_.space()[k].is_numeric()) moves.emplace_back(k, random.below(2) == 0);
   }
-  const Candidate best = session_.best();
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    // What is refused is asked for again with fewer moves.
-    const double share = kNumbersMoved * (1 - static_cast<double>(attempt) / kAttempts);
-    Candidate candidate = best;
-    for (std::size_t i = 0; i < turnable_.size(); ++i) {
-      const std::size_t k = turnable_[i];
-      if (!space[k].is_numeric() || !space.is_alive(k, candidate) || uniform(random) >= share) continue;
-      candidate.values[k] = space[k].at_position(strata_[i][static_cast<std::size_t>(nth % of)]);
+  for (int pass = 0; pass < 2; ++pass) {
+    random.shuffle(std::span(moves));
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+      if (i % kMovedTogether == 0) dealt_.emplace_back();
+      dealt_.back().push_back(moves[i]);
     }
-    candidate = repaired(space.canonical(std::move(candidate)));
-    if (is_new(candidate)) return Proposal{candidate, Phase::explore, described(candidate)};
+    for (auto& [knob, is_up] : moves) is_up = !is_up;
+  }
+  std::ranges::reverse(dealt_);
+}
+
+double Proposer::far_value(std::size_t knob, double value, bool is_up) {
+  const Knob& k = session_.space()[knob];
+  const double from = std::clamp(k.position(value), 0.0, 1.0);
+  if (is_up ? from > 0.9 : from < 0.1) is_up = !is_up;  // no room
+  const double way = 0.4 + 0.6 * uniform(session_.random());
+  return k.at_position(is_up ? from + (1 - from) * way : from * (1 - way));
+}
+
+std::optional<Proposal> Proposer::explore() {
+  const Space& space = session_.space();
+  const Candidate best = session_.best();
+  while (!dealt_.empty()) {
+    const auto moves = std::move(dealt_.back());
+    dealt_.pop_back();
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      Candidate candidate = best;
+      for (const auto& [knob, is_up] : moves) {
+        if (space.is_alive(knob, candidate))
+          candidate.values[knob] = far_value(knob, best.values[knob], is_up);
+      }
+      candidate = repaired(space.canonical(std::move(candidate)));
+      if (is_new(candidate)) return Proposal{candidate, Phase::explore, described(candidate)};
+    }
   }
   return std::nullopt;
 }
@@ -220,15 +238,15 @@ std::optional<Candidate> Proposer::mutated(const Candidate& parent) {
 }
 
 std::vector<Candidate> Proposer::parents() const {
-  std::vector<std::pair<double, const Candidate*>> ranked;
+  std::vector<std::pair<double, Candidate>> ranked;
   for (const auto& [candidate, standing] : session_.standings()) {
-    if (standing.is_good()) ranked.emplace_back(-surrogate_.expected(candidate), &candidate);
+    if (standing.is_good()) ranked.emplace_back(-surrogate_.expected(candidate), candidate);
   }
   std::ranges::sort(ranked);
   std::vector<Candidate> out{session_.best()};
   for (const auto& [value, candidate] : ranked) {
     if (out.size() == kParents) break;
-    if (*candidate != out.front()) out.push_back(*candidate);
+    if (candidate != out.front()) out.push_back(candidate);
   }
   return out;
 }

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agent/tune/search/session.h"
@@ -34,10 +35,11 @@ class Proposer {
 
   // The best with one choice or switch as no trial has had it yet.
   std::optional<Proposal> flip();
-  // Spread around the best so far: some of the numbers away from it.
-  // `nth` of `of` such proposals: the values of each knob are spread evenly over all of them (Latin
-  // hypercube: McKay, Beckman, Conover, Technometrics 21(2), 1979). None: nothing allowed was found.
-  std::optional<Proposal> explore(int nth, int of);
+  // The best with a few numbers far away, each number twice, once to each side, always among others (group
+  // screening: Watson, Technometrics 3(3), 1961). None: all were.
+  std::optional<Proposal> explore();
+  // Explored candidates that are left.
+  int unexplored() const { return static_cast<int>(dealt_.size()); }
   // What the model of all trials expects most of: the largest expected improvement over the best (Jones,
   // Schonlau, Welch, Journal of Global Optimization 13, 1998), averaged over the model's draws; `greedy`: the
   // largest expectation. Sets `promise`.
@@ -58,6 +60,8 @@ class Proposer {
   // Values of choices and switches that no trial had, most promising first.
   std::vector<Setting> untried_choices() const;
   std::optional<Candidate> mutated(const Candidate& parent);
+  void deal();
+  double far_value(std::size_t knob, double value, bool is_up);
   double mutated_value(std::size_t knob, double value);
   std::size_t some_knob();
   // With other numbers where a constraint is broken that they can mend: Kmax follows Kmin.
@@ -67,8 +71,8 @@ class Proposer {
 
   Session& session_;
   Surrogate surrogate_;
-  std::vector<std::size_t> turnable_;        // knobs with more than one safe value
-  std::vector<std::vector<double>> strata_;  // by turnable knob: places of the explored values, shuffled
+  std::vector<std::size_t> turnable_;                             // knobs with more than one safe value
+  std::vector<std::vector<std::pair<std::size_t, bool>>> dealt_;  // knobs and whether they go up, last first
   double promise_ = 0;
 };
 

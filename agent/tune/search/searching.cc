@@ -18,9 +18,9 @@ constexpr double kLeastPromise = 0.125;
 constexpr int kShrinks = 5;
 constexpr int kShrinkRepeats = 2;
 
-int exploration(const Session& session, int reserve) {
-  const int left = session.left() == INT_MAX ? 40 : session.left() - reserve;
-  return std::clamp(left / 5, 2, 10);
+int exploration(const Session& session, const Proposer& proposer, int reserve) {
+  const int left = session.left() == INT_MAX ? INT_MAX : std::max(0, session.left() - reserve);
+  return std::min(left / 2, proposer.unexplored());
 }
 
 bool tried(Session& session, const Proposal& proposal) {
@@ -42,7 +42,7 @@ std::vector<std::pair<double, ChangeGroup>> expected_losses(Session& session, co
 double allowance_of(const Session& session) {
   const auto at_best = session.standing(session.best());
   const double noise = session.noise_sd() / std::sqrt(static_cast<double>(std::max(1, at_best->runs())));
-  return std::min(session.least_gain() / 2, std::max(session.least_gain() / 8, noise));
+  return std::min(session.least_gain() / 2, std::max(session.least_gain() / 4, noise));
 }
 
 // All that the model calls needless, then half of it, …
@@ -73,17 +73,16 @@ void take_back_together(Session& session, Proposer& proposer, double& allowance,
 }  // namespace
 
 std::string search_on(Session& session, Proposer& proposer, int reserve) {
-  const int explored = exploration(session, reserve);
   // Choices first: the best place of a number depends on them more than they on it.
-  const int flips = 2 * explored;
-  for (int i = 0; i < flips && session.left() > reserve + explored; ++i) {
+  const int flips = session.left() == INT_MAX ? INT_MAX : (session.left() - reserve) / 3;
+  for (int i = 0; i < flips && session.left() > reserve; ++i) {
     const auto proposal = proposer.flip();
     if (!proposal || !tried(session, *proposal)) break;
   }
+  const int explored = exploration(session, proposer, reserve);
   for (int i = 0; i < explored && session.left() > reserve; ++i) {
-    const auto proposal = proposer.explore(i, explored);
-    if (!proposal) break;
-    if (!tried(session, *proposal)) break;
+    const auto proposal = proposer.explore();
+    if (!proposal || !tried(session, *proposal)) break;
   }
   int idle = 0;
   double best = session.best_score();

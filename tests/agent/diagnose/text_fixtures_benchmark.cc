@@ -71,6 +71,17 @@ List path_fixtures() {
       {"PATH-1",
        "Full-size packets pass the path",
        Kind::not_checked,
+       {from_texts("ping/small-ok.txt"),
+        from_texts("ping/large-lost.txt"),
+        {"ip-link.node1.txt",
+         "7: eth1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP mode DEFAULT group default "
+         "qlen 1000\n"},
+        {"ip-link.node2.txt",
+         "7: eth1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 9000 qdisc mq state UP mode DEFAULT group default "
+         "qlen 1000\n"}}},
+      {"PATH-1",
+       "Full-size packets pass the path",
+       Kind::not_checked,
        {from_texts("ping/own-interface.txt")}},
       {"PATH-1", "Full-size packets pass the path", Kind::not_checked, {from_texts("ping/large-lost.txt")}},
 

@@ -39,7 +39,8 @@ std::vector<diagnose::Report> doctors(const fabric::Scenario& scenario) {
   std::vector<diagnose::Report> out;
   for (fabric::NodeId id = 0; id < scenario.topology.hosts; ++id) {
     const auto interval = counters::interval_between(schema(), before[id], samplers[id].read());
-    out.push_back(diagnose::diagnose({&hosts[id], &interval, {}, kPolicy, {}, {}}));
+    const diagnose::JudgedHost judged[] = {{&hosts[id], &interval}};
+    out.push_back(diagnose::diagnose({judged, {}, kPolicy, {}, {}}));
   }
   return out;
 }

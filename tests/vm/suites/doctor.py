@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import json
 import pathlib
+import shutil
 
 import lab
 from lab import Failure, expect, expect_equal, run, wait_until
@@ -254,6 +255,59 @@ def test_saved_host_and_recording_say_the_same():
   report = doctor("--from", saved, "--recording", recorded, check_code=1)
   expect_equal(alarms(report, nic.netdev), {"MAP-5", "ECN-3"}, "rules")
   expect_equal([i["format"] for i in report["inputs"]], ["rocetune-host", "rocetune-counters"], "inputs")
+
+
+def loud(report):
+  return [(f["rule"], f["subject"], f["cause"]) for f in report["findings"] if f["severity"] != "info"]
+
+
+def collected(name, seconds="1"):
+  """What `snapshot --script` collects here, in a folder of that name."""
+  folder = pathlib.Path("/tmp") / name
+  shutil.rmtree(folder, ignore_errors=True)
+  script = folder.with_suffix(".sh")
+  script.write_text(lab.rocetune("snapshot", "--script").stdout)
+  run(["sh", script, seconds, folder])
+  return folder
+
+
+def test_snapshots_of_a_healthy_host_have_nothing_above_info():
+  make_all_healthy()
+  for arguments in ([], ["--anonymous"]):
+    file = pathlib.Path("/tmp/healthy.snapshot")
+    file.unlink(missing_ok=True)
+    lab.rocetune("snapshot", *arguments, "--watch-for", "1s", file)
+    report = doctor("--from", file, check_code=0)
+    expect_equal(loud(report), [], f"findings of snapshot {arguments}")
+    expect(any(p["rule"] == "MAP-6" for p in report["passed"]), "the counters of the snapshot judged nothing")
+
+
+def test_what_the_script_collects_of_a_healthy_host_has_nothing_above_info():
+  make_all_healthy()
+  folder = collected("healthy")
+  report = doctor("--from", folder, check_code=0)
+  expect_equal(loud(report), [], "findings")
+  formats = {i["format"] for i in report["inputs"]}
+  expect(formats >= {"ethtool-stats", "ethtool-pause", "ethtool-driver", "ip-link", "dcb-pfc", "rdma-link"},
+         f"recognised: {sorted(formats)}")
+  for nic in lab.nics():
+    facts = [name for name in report["facts"] if nic.netdev in name or "mlx5" in name]
+    expect(facts, f"no fact of {nic.netdev}")
+
+
+def test_a_fault_is_found_in_a_snapshot_and_in_what_the_script_collects():
+  make_all_healthy()
+  nic = lab.nic(1)
+  plant_map(nic)
+  lab.ip(f"link set {nic.netdev} mtu 1500\n")
+  file = pathlib.Path("/tmp/faulty.snapshot")
+  file.unlink(missing_ok=True)
+  lab.rocetune("snapshot", "--watch-for", "1s", file)
+  for source in (file, collected("faulty")):
+    report = doctor("--from", source, check_code=1)
+    found = {(rule, nic.netdev in subject) for rule, subject, _ in loud(report)}
+    for rule in ("MAP-5", "MTU-1"):
+      expect((rule, True) in found, f"{source}: {rule} of {nic.netdev} not found: {loud(report)}")
 
 
 def test_netdev_without_rdma_is_skipped():

@@ -202,6 +202,16 @@ SyntheticPlant::SyntheticPlant(const SyntheticOptions& options, SyntheticWorld& 
   world_.is_process_dead = false;
 }
 
+bool SyntheticPlant::plant_pair() {
+  if (!needs_both_) return false;
+  std::vector<Knob> knobs = space_.knobs();
+  knobs[index_.at("dcqcn.clamp")].start = 0;
+  knobs[index_.at("dcqcn.hai")].start = 40 * optimum_.values[index_.at("dcqcn.hai")];
+  space_ = Space::of(std::move(knobs)).value();
+  world_.applied = space_.start();
+  return true;
+}
+
 double SyntheticPlant::value(const Candidate& candidate, const std::string& name) const {
   return candidate.values[index_.at(name)];
 }
@@ -242,7 +252,8 @@ double SyntheticPlant::log_goodput(const Candidate& c, std::size_t workload) con
 
 Observation SyntheticPlant::truth(const Candidate& candidate, std::size_t workload) const {
   Observation out;
-  const double log = log_goodput(candidate, workload);
+  double log = log_goodput(candidate, workload);
+  if (options_.hurts_held_out && workloads_[workload].held_out) log = -1.5 - 0.1 * log;
   out.objectives[Objective::goodput] = 90 * std::exp(log);
   out.objectives[Objective::p99_fct] = 800 * std::exp(-1.6 * log);
   out.objectives[Objective::pause_ratio] = std::clamp(-0.2 * log, 0.0, 0.9);

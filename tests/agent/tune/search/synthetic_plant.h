@@ -40,6 +40,7 @@ struct SyntheticOptions {
   bool knows_remedies = true;     // doctor has found the planted misconfigurations
   bool has_false_remedy = false;  // and something that is none
   bool has_held_out = true;
+  bool hurts_held_out = false;  // every gain is the held-out workload's loss
   SyntheticFaults injected;
 };
 
@@ -69,6 +70,8 @@ class SyntheticPlant final : public Plant {
 
   // Without noise and injected faults.
   Observation truth(const Candidate& candidate, std::size_t workload) const;
+  // Whether clamp and a small hyper-increase help only together; then both start wrong. Before the first run.
+  bool plant_pair();
   // The best there is.
   const Candidate& optimum() const { return optimum_; }
   // Score over the searched workloads relative to the start, without noise; none: it hangs or breaches.

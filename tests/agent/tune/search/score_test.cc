@@ -1,0 +1,135 @@
+#include "agent/tune/search/score.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "agent/tune/search/interval.h"
+#include "tests/agent/tune/search/synthetic_plant.h"
+
+namespace rocetune::search {
+namespace {
+
+Observation measured(double goodput, std::optional<double> p99 = std::nullopt) {
+  Observation out;
+  out.objectives[Objective::goodput] = goodput;
+  out.objectives[Objective::p99_fct] = p99;
+  return out;
+}
+
+class ScorerTest : public ::testing::Test {
+ protected:
+  // Workloads 0 to 2 are searched on, 3 is held out.
+  Trial trial(const std::vector<Observation>& observations, bool is_start, std::uint64_t repeat = 7) {
+    Trial out;
+    out.candidate = plant_.space().start();
+    if (!is_start) out.candidate.values[1] = 1;
+    out.repeat = repeat;
+    for (const Observation& observation : observations) out.observations.emplace_back(observation);
+    out.observations.resize(4);
+    return out;
+  }
+
+  SyntheticWorld world_;
+  SyntheticPlant plant_{SyntheticOptions{}, world_};
+  Policy policy_ = shipped_policy();
+};
+
+TEST(Gain, IsARatioOrADifference) {
+  EXPECT_NEAR(gain(Objective::goodput, 20, 10), std::log(2), 1e-12);
+  EXPECT_NEAR(gain(Objective::p99_fct, 20, 10), -std::log(2), 1e-12);
+  EXPECT_NEAR(gain(Objective::pause_ratio, 0.1, 0.4), 0.3, 1e-12);
+  EXPECT_NEAR(gain(Objective::fairness, 0.9, 0.6), 0.3, 1e-12);
+  EXPECT_EQ(gain(Objective::goodput, 0, 10), -kMostGain);
+  EXPECT_EQ(gain(Objective::goodput, 1e9, 1), kMostGain);
+}
+
+TEST_F(ScorerTest, WeighsWhatIsMeasuredAndCountsTheWorstWorkloadAgain) {
+  policy_.weights = {};
+  policy_.weights[static_cast<std::size_t>(Objective::goodput)] = 3;
+  policy_.weights[static_cast<std::size_t>(Objective::p99_fct)] = 1;
+  policy_.worst_share = 0.5;
+  Scorer scorer(plant_, policy_);
+  scorer.learn_baseline(trial({measured(10, 10), measured(10), measured(10)}, true));
+  const Trial better = trial({measured(20, 10), measured(20), measured(10)}, false);
+  EXPECT_NEAR(*scorer.workload_score(0, better), 0.75 * std::log(2), 1e-12);
+  EXPECT_NEAR(*scorer.workload_score(1, better), std::log(2), 1e-12);
+  EXPECT_NEAR(*scorer.score(better, WorkloadSet::searched), 0.5 * 1.75 * std::log(2) / 3, 1e-12);
+  EXPECT_FALSE(scorer.score(better, WorkloadSet::held_out)) << "it was not run";
+}
+
+TEST_F(ScorerTest, WhatIsAbsentIsNotZero) {
+  Scorer scorer(plant_, policy_);
+  scorer.learn_baseline(trial({measured(10, 10), measured(10), measured(10)}, true));
+  const Trial vanished = trial({measured(20), measured(20), measured(20)}, false);
+  EXPECT_FALSE(scorer.score(vanished, WorkloadSet::searched));
+  EXPECT_EQ(scorer.why_no_score(vanished, WorkloadSet::searched),
+            "incast: counters_vanished: an objective that the baseline shows is not there");
+  // What only the candidate shows has nothing to be compared with.
+  const Trial more = trial({measured(20, 5), measured(20, 5), measured(20, 5)}, false);
+  EXPECT_NEAR(*scorer.workload_score(1, more), std::log(2), 1e-12);
+}
+
+TEST_F(ScorerTest, AFailedRunOrABreachHasNoScore) {
+  Scorer scorer(plant_, policy_);
+  const std::vector<Observation> good{measured(10), measured(10), measured(10)};
+  scorer.learn_baseline(trial(good, true));
+  auto failed = good;
+  failed[1].failure = Failure{FailureKind::hung, "no progress"};
+  EXPECT_FALSE(scorer.score(trial(failed, false), WorkloadSet::searched));
+  auto breached = good;
+  breached[2].breaches.push_back({"lossless-drop", "3 packets"});
+  EXPECT_FALSE(scorer.score(trial(breached, false), WorkloadSet::searched));
+  EXPECT_TRUE(scorer.score(trial(breached, true), WorkloadSet::searched))
+      << "of the baseline it is a finding";
+  auto nonsense = good;
+  nonsense[0].objectives[Objective::fairness] = 1.2;
+  EXPECT_EQ(fault_of(nonsense[0]), "nonsense: fairness = 1.2");
+  EXPECT_EQ(fault_of(Observation{}), "counters_vanished: no objective was measured");
+}
+
+TEST_F(ScorerTest, ComparesWithinARepeatWhereThePlantRepeats) {
+  Scorer scorer(plant_, policy_);
+  scorer.learn_baseline(trial({measured(10), measured(10), measured(10)}, true, 1));
+  scorer.learn_baseline(trial({measured(40), measured(40), measured(40)}, true, 2));
+  const std::vector<Observation> runs{measured(40), measured(40), measured(40)};
+  EXPECT_NEAR(*scorer.workload_score(0, trial(runs, false, 2)), 0, 1e-12);
+  EXPECT_NEAR(*scorer.workload_score(0, trial(runs, false, 1)), std::log(4), 1e-12);
+  EXPECT_NEAR(*scorer.workload_score(0, trial(runs, false, 9)), std::log(2), 1e-12) << "mean of all: 20";
+}
+
+TEST(Interval, StudentsQuantiles) {  // Abramowitz and Stegun, table 26.10
+  EXPECT_NEAR(student_quantile(1, 0.95), 12.706, 1e-3);
+  EXPECT_NEAR(student_quantile(2, 0.95), 4.303, 1e-3);
+  EXPECT_NEAR(student_quantile(3, 0.95), 3.182, 1e-3);
+  EXPECT_NEAR(student_quantile(5, 0.99), 4.032, 1e-3);
+  EXPECT_NEAR(student_quantile(30, 0.90), 1.697, 1e-3);
+}
+
+TEST(Interval, HoldsTheMeanAsOftenAsItSays) {
+  Random random(3);
+  int missed = 0;
+  for (int i = 0; i < 1000; ++i) {
+    std::vector<double> sample;
+    for (int k = 0; k < 4; ++k) {
+      double sum = -6;
+      for (int n = 0; n < 12; ++n) sum += static_cast<double>(random.below(1000)) / 999;
+      sample.push_back(sum);
+    }
+    const Interval interval = mean_interval(sample, 0.95, random);
+    EXPECT_LE(interval.low, interval.mid);
+    EXPECT_LE(interval.mid, interval.high);
+    missed += interval.low > 0 || interval.high < 0 ? 1 : 0;
+  }
+  EXPECT_LT(missed, 70);  // 50 expected, standard deviation 7
+  EXPECT_GT(missed, 20);
+}
+
+TEST(Policy, ComesFromTheShippedFile) {
+  const Policy policy = shipped_policy();
+  EXPECT_GT(policy.weights[static_cast<std::size_t>(Objective::goodput)], 0);
+  EXPECT_GT(policy.minimum_gain_percent, 0);
+}
+
+}  // namespace
+}  // namespace rocetune::search
