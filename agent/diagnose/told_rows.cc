@@ -31,7 +31,7 @@ PrioritySet priorities_with_pause_rows(const CountedPort& port) {
   PrioritySet out;
   for (int p = 0; p < Priority::kCount; ++p) {
     if (port.count("rx_pause_frames", Priority(p)) || port.count("tx_pause_frames", Priority(p)))
-      out.insert(Priority(p));
+      out = out.with(Priority(p));
   }
   return out;
 }
@@ -107,12 +107,12 @@ void judge_rows(const DossierFacts& facts, const CountedPort& port, std::vector<
   }
   Finding finding = no_pause_rows(port, *carries);
   // Without PFC anywhere it may be meant so (lossy RoCE); on another priority it hardly is.
-  finding.severity = on.empty() ? Severity::info : Severity::warning;
+  finding.severity = on.is_empty() ? Severity::info : Severity::warning;
   finding.confidence = Confidence::medium;
   finding.cause = fmt::format(
       "RDMA traffic is in priority {}, and PFC is off there: mlx5 lists pause counters only for priorities "
       "with PFC ({}). Absent rows are not zero pauses.",
-      carries->value(), on.empty() ? std::string("here none") : fmt::format("here {}", to_text(on)));
+      carries->value(), on.is_empty() ? std::string("here none") : fmt::format("here {}", to_text(on)));
   finding.fix = advise(
       "If the class is meant to be lossless, send RoCE in the priority that has PFC, or turn PFC on for this "
       "one, on NIC and switch alike; if it is meant to be lossy, nothing is wrong.");

@@ -95,6 +95,8 @@ std::optional<std::string_view> heading_host(std::string_view line) {
   return is_numbered_host(word) ? std::optional(word) : std::nullopt;
 }
 
+bool is_bare_host(std::string_view line) { return is_numbered_host(line); }
+
 std::vector<HostLines> split_by_host(std::string_view text) {
   std::map<std::string_view, std::size_t> counts;
   std::size_t lines = 0;

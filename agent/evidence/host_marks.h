@@ -13,6 +13,9 @@ namespace rocetune::evidence {
 // "### gpu-07". Nothing for any other line, and for headings that name a device, a step or a tool.
 std::optional<std::string_view> heading_host(std::string_view line);
 
+// "node3" alone in its line, as dshbak puts it between two rules of dashes.
+bool is_bare_host(std::string_view line);
+
 // The lines of one host, without what stood in front of them.
 struct HostLines {
   std::string host;

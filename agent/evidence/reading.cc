@@ -134,7 +134,15 @@ class TextReader {
     return text.find_first_not_of("-+=|*#_ \t") == std::string_view::npos;
   }
 
-  void take_line(const Line& line) {
+  void take_line(Line line) {
+    // dshbak: a rule of dashes, the host, a rule of dashes.
+    if (after_rule_ && is_bare_host(line.text)) {
+      line.prompt_host = line.text;
+      line.text = {};
+      line.is_command = true;
+    }
+    constexpr std::size_t kShortestRule = 10;
+    after_rule_ = line.text.size() >= kShortestRule && line.text.find_first_not_of('-') == line.text.npos;
     if (line.is_command) {
       const bool is_heading = line.is_blank() && !line.prompt_host.empty();
       if (is_heading && line.prompt_host != context_.host) close_all();
@@ -324,6 +332,7 @@ class TextReader {
   Context context_;
   LineCleaner cleaner_;
   std::size_t at_ = 0;
+  bool after_rule_ = false;                    // the line before was nothing but dashes
   int number_ = 0;                             // of the line read last, in this text
   const std::vector<int>* numbers_ = nullptr;  // of lines in the file; nullptr: the text is the whole file
   std::size_t json_in_vain_ = 0;

@@ -66,6 +66,17 @@ TEST(HostMarks, ATextOfSeveralHostsIsReadHostByHost) {
   EXPECT_EQ(reading.report.unread_lines[0].first, 4);
 }
 
+TEST(HostMarks, DshbakPutsHostsBetweenRules) {
+  const auto reading = read_text(
+      "----------------\nn1\n----------------\n2: ens1: <UP> mtu 9000 qdisc mq\n----------------\nn2\n"
+      "----------------\n2: ens1: <UP> mtu 1500 qdisc mq\n",
+      "links.txt", all_formats());
+  ASSERT_EQ(reading.documents.size(), 2U);
+  EXPECT_EQ(reading.documents[0].host, "n1");
+  EXPECT_EQ(reading.documents[1].host, "n2");
+  EXPECT_EQ(reading.report.unread, 0);
+}
+
 TEST(HostMarks, AnMtuThatHostsOfOneFileDoNotShareIsNoFact) {
   auto reading =
       read_text("=== n1 ===\n2: ens1: <UP> mtu 9000 qdisc mq\n=== n2 ===\n2: ens1: <UP> mtu 1500 qdisc mq\n",
