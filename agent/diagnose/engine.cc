@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "agent/host/rdma_carrier.h"
 
@@ -218,6 +220,48 @@ void apply(const Rule& rule, const Facts& facts, const std::vector<HostFacts>& h
   }
 }
 
+// The name of a host without the state: "node1" of "node1 (before)". Nothing for a host of one state.
+std::optional<std::string> host_of_state(const Facts& facts, const host::Host& host) {
+  const auto open = host.name.rfind('(');
+  if (!host.name.ends_with(')') || open == std::string::npos) return std::nullopt;
+  const std::string base = host.name.substr(0, open);
+  const auto is_state_of_it = [&](const JudgedHost& other) {
+    return other.host->name.ends_with(')') && other.host->name.substr(0, other.host->name.rfind('(')) == base;
+  };
+  if (std::count_if(facts.hosts.begin(), facts.hosts.end(), is_state_of_it) < 2) return std::nullopt;
+  return std::string(base.substr(0, base.find_last_not_of(' ') + 1));
+}
+
+// What is wrong alike in several states of a host is one finding of that host.
+void unite_states(const Facts& facts, std::vector<Finding>& findings) {
+  struct Seen {
+    std::size_t index;
+    std::string name;  // of the finding without the state
+  };
+  std::map<std::tuple<std::string, std::string, std::string>, Seen> first;  // rule, subject, cause
+  std::vector<Finding> out;
+  for (Finding& finding : findings) {
+    std::optional<std::string> plain;
+    for (const JudgedHost& judged : facts.hosts) {
+      const auto base = host_of_state(facts, *judged.host);
+      if (!base || !finding.subject.starts_with(judged.host->name)) continue;
+      plain = *base + finding.subject.substr(judged.host->name.size());
+      if (plain->starts_with(' ')) plain->erase(0, 1);
+      break;
+    }
+    if (plain) {
+      const auto [at, is_new] =
+          first.emplace(std::tuple(finding.rule, *plain, finding.cause), Seen{out.size(), *plain});
+      if (!is_new) {
+        out[at->second.index].subject = at->second.name;
+        continue;
+      }
+    }
+    out.push_back(std::move(finding));
+  }
+  findings = std::move(out);
+}
+
 }  // namespace
 
 Report diagnose(const Facts& facts, std::span<const Rule* const> rules) {
@@ -239,6 +283,7 @@ Report diagnose(const Facts& facts, std::span<const Rule* const> rules) {
     }
   }
   for (const Rule* rule : rules) apply(*rule, facts, hosts, roce_class, report);
+  unite_states(facts, report.findings);
   std::stable_sort(report.findings.begin(), report.findings.end(),
                    [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
   return report;

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "agent/diagnose/hca_list.h"
 #include "agent/diagnose/rule.h"
 #include "agent/diagnose/texts.h"
 #include "agent/evidence/words.h"
@@ -14,36 +15,6 @@ using evidence::contains;
 using Names = std::set<std::string>;
 
 // ---- lists of devices ----
-
-// NCCL_IB_HCA: "^" excludes, "=" is exact, else prefixes; each may have a port.
-struct HcaList {
-  bool excludes = false, is_exact = false;
-  std::vector<std::string> entries;
-
-  bool takes(std::string_view device) const {
-    if (entries.empty()) return true;
-    const bool named = std::any_of(entries.begin(), entries.end(), [&](const std::string& entry) {
-      return is_exact ? device == entry : device.starts_with(entry);
-    });
-    return named != excludes;
-  }
-};
-
-HcaList hca_list_of(std::string_view text) {
-  HcaList out;
-  while (!text.empty() && (text.front() == '^' || text.front() == '=')) {
-    (text.front() == '^' ? out.excludes : out.is_exact) = true;
-    text.remove_prefix(1);
-  }
-  while (!text.empty()) {
-    const auto comma = text.find(',');
-    std::string_view entry = evidence::trimmed(text.substr(0, comma));
-    entry = entry.substr(0, entry.find_first_of(":/"));
-    if (!entry.empty()) out.entries.emplace_back(entry);
-    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
-  }
-  return out;
-}
 
 // Devices that are named one by one; empty for a list that excludes or only gives a prefix without a number.
 Names named_devices(const evidence::Setting& setting) {
@@ -158,6 +129,32 @@ bool is_active(const host::RdmaPort& port) {
   return contains(state, "active") && !contains(state, "inactive");
 }
 
+// What NCCL is told to use, or says that it uses.
+struct DevicesInUse {
+  HcaList list;
+  std::string host;  // empty: not known
+  Evidence evidence;
+  bool is_asked_for = false;  // by NCCL_IB_HCA; else as a log tells
+};
+
+std::vector<DevicesInUse> devices_in_use(const DossierFacts& facts) {
+  std::vector<DevicesInUse> out;
+  for (const auto& [document, log] : facts.dossier.all<evidence::NcclLog>()) {
+    for (const evidence::NcclDevices& devices : log->devices) {
+      if (devices.is_shortened || devices.names.empty()) continue;
+      HcaList list{.is_exact = true};
+      for (const std::string& name : devices.names) list.entries.push_back(name.substr(0, name.find(':')));
+      out.push_back({std::move(list),
+                     devices.quote.host.empty() ? document->host.value_or("") : devices.quote.host,
+                     quoted("devices", devices.quote, *document), false});
+    }
+  }
+  for (const ShownSetting& seen : shown_settings(facts, "NCCL_IB_HCA")) {
+    out.push_back({hca_list_of(seen.setting->value), seen.document->host.value_or(""), seen.shown(), true});
+  }
+  return out;
+}
+
 // Active ports of one host that the job does not use.
 void compare_ports(const DossierFacts& facts, std::vector<Finding>& findings, std::vector<Evidence>& good) {
   std::map<std::string, std::vector<PortSeen>> by_owner;
@@ -169,42 +166,45 @@ void compare_ports(const DossierFacts& facts, std::vector<Finding>& findings, st
     });
     if (!known) ports.push_back(seen);
   }
-  const auto lists = shown_settings(facts, "NCCL_IB_HCA");
+  const std::vector<DevicesInUse> in_use = devices_in_use(facts);
   for (const auto& [owner, ports] : by_owner) {
-    const ShownSetting* list = nullptr;
-    for (const ShownSetting& seen : lists) {
-      if (owner.empty() || !seen.document->host || *seen.document->host == owner) list = &seen;
+    const DevicesInUse* list = nullptr;
+    for (const DevicesInUse& one : in_use) {
+      if (owner.empty() || one.host.empty() || one.host == owner) list = &one;
     }
-    const HcaList hca = list != nullptr ? hca_list_of(list->setting->value) : HcaList();
+    if (list == nullptr) continue;
     std::vector<const PortSeen*> used, unused;
-    for (const PortSeen& seen : ports) (hca.takes(seen.port->device) ? used : unused).push_back(&seen);
-    if (list == nullptr || unused.empty()) continue;
+    for (const PortSeen& seen : ports) (list->list.takes(seen.port->device) ? used : unused).push_back(&seen);
+    if (unused.empty()) continue;
+    const std::string subject = owner.empty() ? list->host.empty() ? list->evidence.name : list->host : owner;
     if (used.empty()) {
+      if (!list->is_asked_for) continue;  // a log of another host
       Finding finding;
-      finding.subject = owner.empty() ? list->setting->name : owner;
-      finding.evidence = {
-          list->shown(), shown("active device", unused.front()->port->device, "", *unused.front()->document)};
+      finding.subject = subject;
+      finding.evidence = {list->evidence, shown("active device", unused.front()->port->device, "",
+                                                *unused.front()->document)};
       finding.cause = "None of the devices that NCCL_IB_HCA names is an active port of this host.";
       finding.fix = advise("Correct the list.", {"ibdev2netdev"});
       findings.push_back(std::move(finding));
       continue;
     }
     const bool alike = std::all_of(unused.begin(), unused.end(), [&](const PortSeen* seen) {
-      return seen->port->rate && seen->port->rate == used.front()->port->rate &&
+      return seen->port->rate == used.front()->port->rate &&
              seen->port->link_layer == used.front()->port->link_layer;
     });
     if (!alike || used.size() * 2 > ports.size()) {
-      good.push_back(list->shown());
+      good.push_back(list->evidence);
       continue;
     }
+    const bool has_rates = used.front()->port->rate.has_value();
     Finding finding;
-    finding.confidence = Confidence::medium;
-    finding.subject = owner.empty() ? list->setting->name : owner;
-    finding.evidence = {list->shown(),
-                        shown("active ports of the same rate", ports.size(), "", *ports.front().document)};
+    finding.confidence = has_rates ? Confidence::medium : Confidence::low;
+    finding.subject = subject;
+    finding.evidence = {list->evidence, shown(has_rates ? "active ports of the same rate" : "active ports",
+                                              ports.size(), "", *ports.front().document)};
     finding.cause = fmt::format(
-        "The job uses {} of {} active ports of the same rate: the ceiling is that of the ports it uses.",
-        used.size(), ports.size());
+        "The job uses {} of {} active ports{}: the ceiling is that of the ports it uses.", used.size(),
+        ports.size(), has_rates ? " of the same rate" : " (their rates are not shown)");
     finding.fix =
         advise("Name all ports that belong to the fabric, and leave out only those of other networks.",
                {"ibdev2netdev"});

@@ -67,6 +67,7 @@ std::span<const Rule> told_class_rules();
 std::span<const Rule> told_loss_rules();
 std::span<const Rule> told_receiver_rules();
 std::span<const Rule> told_pause_rules();
+std::span<const Rule> told_rows_rules();
 std::span<const Rule> told_ecn_rules();
 std::span<const Rule> persistence_rules();
 // Over texts.

@@ -43,6 +43,7 @@ std::span<const Rule* const> all_rules() {
                               told_loss_rules(),
                               told_receiver_rules(),
                               told_pause_rules(),
+                              told_rows_rules(),
                               told_ecn_rules(),
                               measured_paths_rules(),
                               measured_loss_rules(),

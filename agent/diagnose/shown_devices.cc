@@ -7,6 +7,7 @@
 
 #include "agent/diagnose/rule.h"
 #include "agent/diagnose/shown_ports.h"
+#include "agent/diagnose/texts.h"
 #include "agent/evidence/rdma_tools/iblinkinfo.h"
 #include "agent/evidence/rdma_tools/lspci.h"
 #include "agent/host/words.h"
@@ -15,6 +16,26 @@ namespace rocetune::diagnose {
 namespace {
 
 // ---- NET-3 ----
+
+// What logs and benchmarks say of the link layer: "mlx5_0:1/IB", LIDs, "Link type : IB".
+void add_told_layers(const DossierFacts& facts, std::vector<Evidence>& infiniband,
+                     std::vector<Evidence>& ethernet) {
+  for (const auto& [document, log] : facts.dossier.all<evidence::NcclLog>()) {
+    for (const evidence::NcclDevices& devices : log->devices) {
+      if (devices.is_infiniband) infiniband.push_back(quoted("devices in use", devices.quote, *document));
+      if (devices.is_roce) ethernet.push_back(quoted("devices in use", devices.quote, *document));
+    }
+  }
+  for (const SignsSeen& seen : signs_in(facts.dossier)) {
+    for (const evidence::FailedCompletion& failed : seen.signs->completions.first) {
+      if (failed.is_infiniband) infiniband.push_back(quoted("failed request", failed.quote, *seen.document));
+    }
+  }
+  for (const RunSeen& seen : perftest_runs_in(facts.dossier)) {
+    if (seen.run->link_type == "IB") infiniband.push_back(shown("Link type", "IB", "", *seen.document));
+    if (seen.run->is_ethernet()) ethernet.push_back(shown("Link type", "Ethernet", "", *seen.document));
+  }
+}
 
 Outcome judge_shown_link_layer(const DossierFacts& facts) {
   std::vector<Evidence> infiniband, ethernet;
@@ -33,8 +54,14 @@ Outcome judge_shown_link_layer(const DossierFacts& facts) {
           shown(port.subject() + " link layer", "Ethernet", "", *port.document, port.view->layer_line));
     }
   }
+  if (infiniband.empty() && ethernet.empty()) add_told_layers(facts, infiniband, ethernet);
+  constexpr std::size_t kMostQuotes = 8;
+  for (std::vector<Evidence>* kind : {&infiniband, &ethernet}) {
+    if (kind->size() > kMostQuotes) kind->resize(kMostQuotes);
+  }
   if (infiniband.empty() && ethernet.empty())
-    return Outcome::not_checked("no link layer is shown (ibstat, ibv_devinfo, iblinkinfo)");
+    return Outcome::not_checked(
+        "no link layer is shown (ibstat, ibv_devinfo, iblinkinfo, a log's device lines)");
   if (infiniband.empty()) return Outcome::passed(std::move(ethernet));
   Finding finding;
   const bool mixed = !ethernet.empty();

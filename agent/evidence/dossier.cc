@@ -55,6 +55,20 @@ std::map<std::string, std::set<std::string>> devices_by_file(const std::vector<D
   return out;
 }
 
+// Facts that hold only where all of a file says the same, and of which a file says several.
+std::set<std::string> contradicted_facts(const std::vector<Document>& documents) {
+  std::map<std::string, double> said;
+  std::set<std::string> out;
+  for (const Document& document : documents) {
+    for (const Fact& fact : document.facts) {
+      if (!fact.name.starts_with("mtu.")) continue;
+      const std::string name = fact.name + "@" + document.file;
+      if (said.emplace(name, fact.value).first->second != fact.value) out.insert(name);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> Pair::delta(std::string_view name, std::string_view device) const {
@@ -96,8 +110,12 @@ std::vector<Fact> Dossier::facts() const {
     return std::string(kind) + (several && !counter.device.empty() ? counter.device + "." : "") +
            counter.name + "@" + file;
   };
+  const std::set<std::string> contradicted = contradicted_facts(documents_);
   for (const Document& document : documents_) {
-    for (const Fact& fact : document.facts) add(fact.name + "@" + document.file, fact.value);
+    for (const Fact& fact : document.facts) {
+      const std::string name = fact.name + "@" + document.file;
+      if (!contradicted.contains(name)) add(name, fact.value);
+    }
     for (const Counter& counter : document.counters) {
       add(named("counter.", counter, document.file), static_cast<double>(counter.value));
     }

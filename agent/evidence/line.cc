@@ -3,6 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "agent/evidence/host_marks.h"
+
 namespace rocetune::evidence {
 namespace {
 
@@ -65,6 +67,15 @@ void rewrite(std::string_view raw, std::string& out) {
 std::string_view without_end_blanks(std::string_view text) {
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
   return text;
+}
+
+// "> " of a quotation in a mail or a thread, also of one within another.
+void take_quote_marks(Line& line) {
+  constexpr int kDeepest = 4;
+  for (int depth = 0; depth < kDeepest && line.text.starts_with('>'); ++depth) {
+    if (line.text.size() > 1 && line.text[1] != ' ' && line.text[1] != '>') return;
+    line.text.remove_prefix(line.text.starts_with("> ") ? 2 : 1);
+  }
 }
 
 // "[1,0]<stdout>:" and "[1,0]<stderr>:" of mpirun --tag-output.
@@ -171,7 +182,14 @@ Line LineCleaner::clean(std::string_view raw, int number) {
     line.text = raw;
   }
   line.text = without_end_blanks(line.text);
+  take_quote_marks(line);
   take_tag(line);
+  if (const auto host = heading_host(line.text)) {
+    line.prompt_host = *host;
+    line.text = {};
+    line.is_command = true;
+    return line;
+  }
   take_prompt(line);
   return line;
 }

@@ -10,10 +10,11 @@ namespace rocetune::evidence {
 struct Line {
   int number = 0;  // in its file, from 1
   // Without colour and underline codes, carriage returns, blanks at the end; non-breaking blanks are blanks.
-  // Of a prompt ("user@host:~$ ethtool -S eth0") only the command.
+  // Of a prompt ("user@host:~$ ethtool -S eth0") only the command; of a heading that names a host nothing.
+  // Without the marks of a quotation.
   std::string_view text;
   bool is_command = false;       // it stood behind a prompt
-  std::string_view prompt_host;  // "host" of that prompt; else empty
+  std::string_view prompt_host;  // "host" of that prompt or heading; else empty
   std::string_view tag;          // "1,0" where mpirun wrote "[1,0]<stdout>:" in front; else empty
 
   bool is_blank() const { return text.empty(); }

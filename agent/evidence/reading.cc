@@ -9,6 +9,7 @@
 
 #include "agent/evidence/dossier.h"
 #include "agent/evidence/file_name.h"
+#include "agent/evidence/host_marks.h"
 
 namespace rocetune::evidence {
 namespace {
@@ -88,13 +89,20 @@ class TextReader {
     context_.host = name_.host;
   }
 
+  // One host's lines of a file that holds several hosts'.
+  TextReader(const HostLines& lines, const std::string& name, std::span<const Format> formats)
+      : TextReader(lines.text, name, formats) {
+    context_.host = lines.host;
+    numbers_ = &lines.numbers;
+  }
+
   TextReading read() {
     if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;
     while (at_ < text_.size()) {
       if (take_json()) continue;
       take_line(next_line());
     }
-    while (!open_.empty()) close(open_.begin());
+    close_all();
     out_.report.lines = number_;
     std::stable_sort(out_.documents.begin(), out_.documents.end(),
                      [](const Document& a, const Document& b) { return a.first_line < b.first_line; });
@@ -110,7 +118,15 @@ class TextReader {
     const std::size_t length =
         newline == nullptr ? left : static_cast<std::size_t>(static_cast<const char*>(newline) - begin);
     at_ += length + (newline == nullptr ? 0 : 1);
-    return cleaner_.clean(std::string_view(begin, std::min(length, kLongestLine)), ++number_);
+    ++number_;
+    return cleaner_.clean(std::string_view(begin, std::min(length, kLongestLine)), in_file(number_));
+  }
+
+  // The number in the file of a line of this text.
+  int in_file(int number) const {
+    if (numbers_ == nullptr || numbers_->empty()) return number;
+    const auto at = static_cast<std::size_t>(number) - 1;
+    return at < numbers_->size() ? (*numbers_)[at] : numbers_->back();
   }
 
   // Rules and borders of tables say nothing: "-----", "+----+----+", "#".
@@ -118,10 +134,21 @@ class TextReader {
     return text.find_first_not_of("-+=|*#_ \t") == std::string_view::npos;
   }
 
-  void take_line(const Line& line) {
+  void take_line(Line line) {
+    // dshbak: a rule of dashes, the host, a rule of dashes.
+    if (after_rule_ && is_bare_host(line.text)) {
+      line.prompt_host = line.text;
+      line.text = {};
+      line.is_command = true;
+    }
+    constexpr std::size_t kShortestRule = 10;
+    after_rule_ = line.text.size() >= kShortestRule && line.text.find_first_not_of('-') == line.text.npos;
     if (line.is_command) {
+      const bool is_heading = line.is_blank() && !line.prompt_host.empty();
+      if (is_heading && line.prompt_host != context_.host) close_all();
       if (!line.prompt_host.empty()) context_.host = line.prompt_host;
       context_.command = line.text;
+      if (is_heading) return;
     }
     if (line.is_blank()) {
       if (!open_.empty()) offer(open_.begin(), line);
@@ -196,6 +223,10 @@ class TextReader {
     }
   }
 
+  void close_all() {
+    while (!open_.empty()) close(open_.begin());
+  }
+
   void close(std::list<Open>::iterator it) {
     auto document = it->reader->finish();
     if (document) {
@@ -251,7 +282,8 @@ class TextReader {
       if (format.from_json == nullptr) continue;
       auto document = format.from_json(json, context_);
       if (!document) continue;
-      finish(std::move(*document), format, number_ + 1, number_ + 1 + lines, context_.host, context_.command);
+      finish(std::move(*document), format, in_file(number_ + 1), in_file(number_ + 1 + lines), context_.host,
+             context_.command);
       number_ += lines;
       at_ = begin + length;
       skip_rest_of_line();
@@ -300,7 +332,9 @@ class TextReader {
   Context context_;
   LineCleaner cleaner_;
   std::size_t at_ = 0;
-  int number_ = 0;
+  bool after_rule_ = false;                    // the line before was nothing but dashes
+  int number_ = 0;                             // of the line read last, in this text
+  const std::vector<int>* numbers_ = nullptr;  // of lines in the file; nullptr: the text is the whole file
   std::size_t json_in_vain_ = 0;
   std::list<Open> open_;  // the latest taker first
   std::vector<UnreadLines> unread_;
@@ -310,7 +344,22 @@ class TextReader {
 }  // namespace
 
 TextReading read_text(std::string_view text, const std::string& name, std::span<const Format> formats) {
-  return TextReader(text, name, formats).read();
+  const std::vector<HostLines> hosts = split_by_host(text);
+  if (hosts.empty()) return TextReader(text, name, formats).read();
+  TextReading out;
+  out.report.name = name;
+  for (const HostLines& lines : hosts) {
+    TextReading one = TextReader(lines, name, formats).read();
+    out.report.lines += one.report.lines;
+    out.report.unread += one.report.unread;
+    auto& unread = out.report.unread_lines;
+    unread.insert(unread.end(), one.report.unread_lines.begin(), one.report.unread_lines.end());
+    out.report.remarks.insert(out.report.remarks.end(), one.report.remarks.begin(), one.report.remarks.end());
+    std::move(one.documents.begin(), one.documents.end(), std::back_inserter(out.documents));
+  }
+  if (out.report.unread_lines.size() > FileReport::kUnreadKept)
+    out.report.unread_lines.resize(FileReport::kUnreadKept);
+  return out;
 }
 
 }  // namespace rocetune::evidence

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "agent/evidence/gid_text.h"
+#include "agent/evidence/verbs_words.h"
 
 namespace rocetune::evidence {
 
@@ -94,5 +95,17 @@ struct Signs {
     completions.add(std::move(completion));
   }
 };
+
+// The failed completion that an error CQE is, where no program says it in words; nothing for a syndrome that
+// is not known.
+inline void add_completion_of(const CqeDump::Error& cqe, Signs& signs) {
+  const auto status = wc_status_of_syndrome(cqe.syndrome);
+  if (!status) return;
+  FailedCompletion failed;
+  failed.quote = Quote("error CQE: " + std::string(wc_status_text(*status)), cqe.line);
+  failed.status = *status;
+  failed.vendor = cqe.vendor_syndrome;
+  signs.add(std::move(failed));
+}
 
 }  // namespace rocetune::evidence

@@ -219,7 +219,9 @@ class PerftestReader final : public DocumentReader {
 
   // " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]"
   bool take_head(std::string_view text) {
-    if (!contains(text, "#bytes")) return false;
+    if (!contains(text, "#bytes") || !contains_any(text, {"BW average[", "t_typical[", "t_avg["}))
+      return false;
+    run();  // begun before its table is: a head may be all that was copied of the banner
     if (contains(text, "BW average[")) {
       table_ = Table::bandwidth;
       const std::string_view unit = text.substr(text.find("BW average[") + 11);
@@ -230,12 +232,9 @@ class PerftestReader final : public DocumentReader {
       columns_before_ = 2 + (contains(text, "#sl") ? 1 : 0);
     } else if (contains(text, "t_typical[")) {
       table_ = Table::latency;
-    } else if (contains(text, "t_avg[")) {
-      table_ = Table::latency_of_duration;
     } else {
-      return false;
+      table_ = Table::latency_of_duration;
     }
-    run();
     return true;
   }
 
@@ -354,7 +353,8 @@ bool begins_perftest(const Line& line, const Context&) {
                  "Couldn't read remote address", "Couldn't listen to port", "Completion with error at",
                  "Waiting for client to connect", "BW peak won't be measured"}))
     return true;
-  if (contains(text, "Failed to modify QP") && contains(text, " to RT")) return true;
+  // "Failed to modify QP 300 to RTR"; without a number it is another program's.
+  if (integer_behind(text, "Failed to modify QP") && contains(text, " to RT")) return true;
   if (text.starts_with("Couldn't connect to ") && contains(text, ":")) return true;
   const std::string_view bare = trimmed(text);
   if ((bare.ends_with("BW Test") || bare.ends_with("Latency Test")) && bare.size() <= 60)

@@ -31,6 +31,11 @@ void add_perftest_facts(Document& document, const Perftest& perftest) {
   const PerftestRun& first = perftest.runs.front();
   if (first.mtu_bytes) document.add_fact("perftest.mtu_B", *first.mtu_bytes);
   if (first.qps) document.add_fact("perftest.qps", *first.qps);
+  if (!perftest.signs.completions.empty()) {
+    const FailedCompletion& failed = perftest.signs.completions.first.front();
+    document.add_fact("wc.status", failed.status);
+    if (failed.vendor) document.add_fact("wc.vendor_err", *failed.vendor);
+  }
 }
 
 namespace {

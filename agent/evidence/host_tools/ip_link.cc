@@ -57,6 +57,45 @@ std::optional<InterfaceText> ip_interface_of(std::string_view line) {
   return out;
 }
 
+// "ens3f0   UP   0c:42:a1:00:00:01 <BROADCAST,UP,LOWER_UP>" of `ip -br link`, "ens3f0  UP  10.0.0.1/24" of
+// `ip -br addr`: no MTU there.
+std::optional<host::Port> brief_interface_of(std::string_view line) {
+  const auto words = host::words(line);
+  if (words.size() < 3 || words[0].ends_with(':') || line.front() == ' ') return std::nullopt;
+  if (words[1] != "UP" && words[1] != "DOWN" && words[1] != "UNKNOWN" && words[1] != "LOWERLAYERDOWN")
+    return std::nullopt;
+  host::Port port;
+  port.name = words[0].substr(0, words[0].find('@'));
+  host::Link link;
+  link.admin_up = words[1] == "UP";
+  link.carrier = words[1] == "UP";
+  if (words.back().starts_with('<') && words.back().ends_with('>')) {
+    const std::string_view flags = words.back().substr(1, words.back().size() - 2);
+    link.admin_up = has_flag(flags, "UP");
+    link.carrier = has_flag(flags, "LOWER_UP");
+    if (has_flag(flags, "MASTER")) port.role = host::PortRole::bond;
+    port.mac = std::string(words[2]);
+  } else {
+    for (std::size_t i = 2; i < words.size(); ++i) {
+      if (words[i].find('/') == std::string_view::npos) return std::nullopt;
+      port.addresses.emplace_back(words[i]);
+    }
+  }
+  port.link = link;
+  return port;
+}
+
+// "eth2      Link encap:Ethernet  HWaddr 00:02:C9:00:00:01" of the old ifconfig; its MTU stands below.
+std::optional<host::Port> old_ifconfig_of(std::string_view line) {
+  const auto words = host::words(line);
+  if (words.size() < 3 || words[1] != "Link" || !words[2].starts_with("encap:") || line.front() == ' ')
+    return std::nullopt;
+  host::Port port;
+  port.name = words[0] == "lo" || words[2] == "encap:Local" ? "lo" : std::string(words[0]);
+  if (const auto mac = ip_value(words, "HWaddr"); !mac.empty()) port.mac = std::string(mac);
+  return port;
+}
+
 host::Port port_of_interface(const InterfaceText& text) {
   host::Port port;
   port.name = text.name.substr(0, text.name.find('@'));
@@ -87,6 +126,16 @@ class IpLinkReader : public DocumentReader {
       if (!loopback_) note_mtu(found->mtu);
       return Verdict::mine;
     }
+    auto other = line.is_blank() ? std::nullopt : brief_interface_of(line.text);
+    if (!other && !line.is_blank()) other = old_ifconfig_of(line.text);
+    if (other) {
+      const auto same = [&](const host::Port& port) { return port.name == other->name; };
+      if (std::any_of(ports_.begin(), ports_.end(), same)) return Verdict::next_document;
+      if (ports_.size() >= kMostInterfaces) return Verdict::not_mine;
+      loopback_ = other->name == "lo";
+      ports_.push_back(std::move(*other));
+      return Verdict::mine;
+    }
     if (ports_.empty()) return Verdict::not_mine;
     const auto words = host::words(line.text);
     return take_detail(words) ? Verdict::mine : Verdict::not_mine;
@@ -105,6 +154,23 @@ class IpLinkReader : public DocumentReader {
   bool take_detail(const std::vector<std::string_view>& words) {
     if (words.size() < 2) return false;
     host::Port& port = ports_.back();
+    if (words[0] == "UP" || words[0] == "BROADCAST") {  // old ifconfig: "UP BROADCAST ...  MTU:1500 Metric:1"
+      for (const std::string_view word : words) {
+        if (!word.starts_with("MTU:")) continue;
+        const auto mtu = small_number_of(word.substr(4));
+        if (!mtu || *mtu < 0) return false;
+        port.mtu = Bytes(*mtu);
+        if (!loopback_) note_mtu(*mtu);
+        host::Link link;
+        link.admin_up = words[0] == "UP";
+        link.carrier = std::find(words.begin(), words.end(), "RUNNING") != words.end();
+        port.link = link;
+        return true;
+      }
+      return false;
+    }
+    if (words[0] == "inet" && words[1].starts_with("addr:")) return true;
+    if (words[0] == "inet6" && words[1] == "addr:") return true;
     if (words[0] == "link/ether" || words[0] == "ether") {
       port.mac = std::string(words[1]);
       return true;
@@ -113,6 +179,8 @@ class IpLinkReader : public DocumentReader {
       port.addresses.emplace_back(words[1]);
       return true;
     }
+    if (words[0] == "collisions:0" || words[1].starts_with("packets:") || words[1].starts_with("bytes:"))
+      return true;
     if (words[0].starts_with("link/") || words[0] == "valid_lft" || words[0] == "altname") return true;
     if (words[0] == "vf" || words[0] == "RX:" || words[0] == "TX:") return true;
     if (words[0] == "RX" || words[0] == "TX") return words[1] == "packets" || words[1] == "errors";
@@ -131,7 +199,8 @@ class IpLinkReader : public DocumentReader {
 };
 
 bool begins_ip_link(const Line& line, const Context&) {
-  return !line.is_command && ip_interface_of(line.text).has_value();
+  return !line.is_command && !line.is_blank() &&
+         (ip_interface_of(line.text) || brief_interface_of(line.text) || old_ifconfig_of(line.text));
 }
 
 // [{"ifindex": 2, "ifname": "eth0", "flags": ["UP"], "mtu": 1500, ...}]
@@ -180,7 +249,8 @@ std::optional<Document> ip_link_from_json(const boost::json::value& json, const 
 }  // namespace
 
 Format ip_link_format() {
-  static constexpr std::string_view kAnchors[] = {"> mtu ", ">  mtu "};
+  static constexpr std::string_view kAnchors[] = {"> mtu ", ">  mtu ",  " UP  ",
+                                                  " DOWN ", "UNKNOWN ", " Link encap:"};
   return {.name = "ip-link",
           .anchors = kAnchors,
           .begins = begins_ip_link,

@@ -1,4 +1,4 @@
-// Interfaces as `ip link`, `ip addr` (text and -j) and `ifconfig` print them.
+// Interfaces as `ip link`, `ip addr` (text, -br and -j) and `ifconfig` (old and new) print them.
 #pragma once
 
 #include "agent/evidence/format.h"

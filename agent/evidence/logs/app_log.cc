@@ -173,6 +173,8 @@ class AppLogReader final : public DocumentReader {
       const FailedCompletion& first = log_.signs.completions.first.front();
       document.add_fact("wc.status", first.status);
       if (first.vendor) document.add_fact("wc.vendor_err", *first.vendor);
+    } else if (log_.cqe) {
+      add_completion_of(*log_.cqe, log_.signs);
     }
     document.content = std::move(log_);
     return document;

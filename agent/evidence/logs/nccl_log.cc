@@ -109,6 +109,7 @@ class NcclLogReader final : public DocumentReader {
     Document document;
     log_.cqe = dump_.first();
     add_facts(document);
+    if (log_.cqe && log_.signs.completions.empty()) add_completion_of(*log_.cqe, log_.signs);
     if (log_.hosts.size() == 1) document.host = log_.hosts.front();
     document.content = std::move(log_);
     return document;

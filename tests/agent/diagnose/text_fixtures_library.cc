@@ -136,6 +136,37 @@ List devices_fixtures() {
        "contradict each other"},
       {"NET-2",
        "The NICs in use are the NICs that are there",
+       Kind::found,
+       {{"job.log", "c4:71:90 [0] NCCL INFO NET/IB : Using [0]mlx5_2:1/RoCE ; OOB eth0:10.8.0.4<0>\n"},
+        {"ports.txt",
+         "link mlx5_2/1 state ACTIVE physical_state LINK_UP netdev ens2\n"
+         "link mlx5_3/1 state ACTIVE physical_state LINK_UP netdev ens3\n"
+         "link mlx5_4/1 state DOWN physical_state DISABLED netdev ens4\n"}},
+       "1 of 2 active ports"},
+      {"NET-2",
+       "The NICs in use are the NICs that are there",
+       Kind::passed,
+       {{"job.log",
+         "c4:71:90 [0] NCCL INFO NET/IB : Using [0]mlx5_2:1/RoCE [1]mlx5_3:1/RoCE ; OOB eth0:10.8.0.4<0>\n"},
+        {"ports.txt",
+         "link mlx5_2/1 state ACTIVE physical_state LINK_UP netdev ens2\n"
+         "link mlx5_3/1 state ACTIVE physical_state LINK_UP netdev ens3\n"
+         "link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev eno1\n"}}},
+      {"NET-3",
+       "The links are Ethernet, as texts show it",
+       Kind::found,
+       {{"u.log",
+         "[cn9:5:0:5] ib_mlx5_log.c:143  Transport retry count exceeded on mlx5_1:1/IB (synd 0x15 vend 0x81 "
+         "hw_synd 0/0)\n[cn9:5:0:5] ib_mlx5_log.c:143  DCI QP 0x9f wqe[44]: SEND s-e [rqpn 0x32 rlid 17] "
+         "[inl "
+         "len 18]\n"}},
+       "InfiniBand, not RoCE"},
+      {"NET-3",
+       "The links are Ethernet, as texts show it",
+       Kind::passed,
+       {{"job.log", "c4:71:90 [0] NCCL INFO NET/IB : Using [0]mlx5_2:1/RoCE ; OOB eth0:10.8.0.4<0>\n"}}},
+      {"NET-2",
+       "The NICs in use are the NICs that are there",
        Kind::passed,
        {from_texts("nccl-log/channels-with-gdr.txt")}},
       {"NET-2",

@@ -12,6 +12,14 @@ List transport_fixtures() {
       {"MR-1",
        "NICs may reach the memory that programs use",
        Kind::found,
+       {{"stderr.txt",
+         "mlx5: c9: got completion with error:\n00000000 00000000 00000000 00000000\n"
+         "00000000 00000000 00000000 00000000\n00000000 00000000 00000000 00000000\n"
+         "00000000 00005104 08000b17 000091d3\n"}},
+       "local protection error"},
+      {"MR-1",
+       "NICs may reach the memory that programs use",
+       Kind::found,
        {from_texts("nccl-log/completion-head-names.txt")},
        "local protection error"},
       {"MR-1",

@@ -7,6 +7,18 @@ TextFile statistics(const std::string& name, const std::string& lines) {
   return {name, "NIC statistics:\n" + lines};
 }
 
+// All priorities of an mlx5 port, RDMA in `busy`, pause rows for `paused` (none: -1).
+TextFile priorities(const std::string& name, int busy, int paused) {
+  std::string lines = "rx_pause_ctrl_phy: 0\nrx_vport_rdma_unicast_packets: 70000000000\n";
+  for (int p = 0; p < 8; ++p) {
+    const std::string prio = "prio" + std::to_string(p);
+    const std::string packets = p == busy ? "70000000000" : "12";
+    lines += "rx_" + prio + "_packets: " + packets + "\ntx_" + prio + "_packets: " + packets + "\n";
+    if (p == paused) lines += "rx_" + prio + "_pause: 0\ntx_" + prio + "_pause: 0\n";
+  }
+  return statistics(name, lines);
+}
+
 }  // namespace
 
 std::vector<TextFixture> pause_text_fixtures() {
@@ -17,7 +29,30 @@ std::vector<TextFixture> pause_text_fixtures() {
   };
   const std::string duration_0 =
       "rx_prio3_pause: 0\nrx_prio3_pause_duration: 0\ntx_prio3_pause: 0\ntx_prio3_pause_duration: 0\n";
+  const char* const rows = "PFC is in force where RoCE travels (rows of pasted counters)";
   return {
+      {"MAP-5",
+       rows,
+       Kind::found,
+       {priorities("m.txt", 0, 3)},
+       "priority 0, and PFC is off there",
+       Severity::warning},
+      {"MAP-5", rows, Kind::found, {priorities("m.txt", 4, -1)}, "here none", Severity::info},
+      {"MAP-5",
+       rows,
+       Kind::found,
+       {priorities("m.txt", 3, -1),
+        {"qos.txt",
+         "PFC configuration:\n\tpriority    0   1   2   3   4   5   6   7\n"
+         "\tenabled     0   0   0   1   0   0   0   0\n"}},
+       "lists no pause counters",
+       Severity::warning},
+      {"MAP-5", rows, Kind::passed, {priorities("m.txt", 3, 3)}},
+      {"MAP-5",
+       rows,
+       Kind::not_checked,
+       {statistics("m.txt", "rx_prio3_packets: 900000000\n")},
+       "whole list"},
       {"PFC-1",
        "802.3x pause is not at work (pasted counters)",
        Kind::found,

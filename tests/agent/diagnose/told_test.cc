@@ -57,6 +57,30 @@ TEST(RulesOverTexts, HostsAreToldHowToAgree) {
                                                 "dcb app replace dev e1 dscp-prio 26:3 48:6  # on hostB"}));
 }
 
+TEST(RulesOverTexts, WhatIsWrongInEveryStateOfAHostIsSaidOnce) {
+  const auto pause = [](const char* name, const char* tx) {
+    return TextFile{
+        name, std::string("Pause parameters for ens1:\nAutonegotiate:\toff\nRX:\t\ton\nTX:\t\t") + tx + "\n"};
+  };
+  const auto link = [](const char* name, int mtu) {
+    return TextFile{name,
+                    "3: ens1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu " + std::to_string(mtu) + " qdisc mq\n"};
+  };
+  const auto count = [](const Report& report, std::string_view rule) {
+    return std::count_if(report.findings.begin(), report.findings.end(),
+                         [&](const Finding& finding) { return finding.rule == rule; });
+  };
+  const Report alike = report_of({link("ip.n7.before.txt", 1500), link("ip.n7.after.txt", 1500),
+                                  pause("pause.n7.before.txt", "on"), pause("pause.n7.after.txt", "off")});
+  EXPECT_EQ(count(alike, "MTU-1"), 1);
+  for (const Finding& finding : alike.findings) {
+    if (finding.rule == "MTU-1") EXPECT_EQ(finding.subject, "n7 ens1");
+  }
+  const Report mended = report_of({link("ip.n7.before.txt", 1500), link("ip.n7.after.txt", 9000)});
+  ASSERT_EQ(count(mended, "MTU-1"), 1);
+  EXPECT_NE(mended.findings.front().subject.find("(before)"), std::string::npos);
+}
+
 TEST(RulesOverTexts, TwoDumpsInOneFileAreAPair) {
   const std::string first = "rx_discards_phy: 10\nrx_out_of_buffer: 0\n";
   const std::string second = "rx_discards_phy: 5010\nrx_out_of_buffer: 0\n";

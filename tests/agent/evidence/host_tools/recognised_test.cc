@@ -150,6 +150,8 @@ const std::vector<Expected>& expected() {
       {"ip-link/link.txt", {"ip-link"}, 0, {{"mtu.netdev_B", 9000}}},
       {"ip-link/addr.txt", {"ip-link"}, 0},  // two MTUs: no common one
       {"ip-link/ifconfig.txt", {"ip-link"}, 0, {{"mtu.netdev_B", 4200}}},
+      {"ip-link/ifconfig-old-quoted.txt", {"ip-link"}, 0, {{"mtu.netdev_B", 4200}}},
+      {"ip-link/brief.txt", {"ip-link"}, 0},
       {"ip-link/json.txt", {"ip-link"}, 0, {{"mtu.netdev_B", 1500}}},
       {"bonding/lacp-up.txt", {"bonding"}, 1, {{"lag.members", 2}, {"lag.active_ports", 2}}},
       {"bonding/member-down.txt", {"bonding"}, 1, {{"lag.members", 2}, {"lag.active_ports", 1}}},
