@@ -63,9 +63,18 @@ BENCHES = {
         peer=rf"^capture file, tshark +{NUMBER}", missing_peer=r"^capture file, tshark +not measured",
         ratios=(Ratio("tap ÷ tshark, frames per second", rf"^capture file, rocetune +{NUMBER}",
                       rf"^capture file, tshark +{NUMBER}", least=5),)),
+    "tune": Bench(
+        median=r"^quickstart +\S+ +\+[0-9.]+ / \+([0-9.]+) /",
+        spread=r"^quickstart +\S+ +\+([0-9.]+) / \S+ / \+[0-9.]+",
+        peer=r"^quickstart +\+([0-9.]+) ", missing_peer=r"^quickstart +not recorded"),
     "fabric": Bench(
         median=rf"^  perm128 +{NUMBER} \(", spread=rf"^  perm128 .*\({NUMBER} to {NUMBER}\)",
         peer=rf"^    csg-htsim, recorded: {NUMBER}"),
+    "tune-search": Bench(
+        median=rf"^rocetune +\d+ +\d+ +{NUMBER}", spread=rf"^rocetune +\d+ +\d+ +[0-9.]+ +{NUMBER}",
+        peer=rf"^CRS2 +\d+ +\d+ +{NUMBER}", missing_peer=r"NLopt: not built",
+        ratios=(Ratio("tuning ÷ random search, share of the best", rf"^rocetune +\d+ +\d+ +{NUMBER}",
+                      rf"^random +\d+ +\d+ +{NUMBER}", least=1.1),)),
     "soft-transport": Bench(
         median=r"^32 B WRITE, one way +([0-9.]+) ?[GMk]?/s", spread=r"^32 B WRITE, one way .*\(\S+.* to .*, best .*\)",
         peer=r"^ +testpmd, same frames one way: ([0-9.]+)", missing_peer=r"testpmd: not (?:installed|measured)"),

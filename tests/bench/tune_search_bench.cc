@@ -90,6 +90,7 @@ int run(int plants, int seeds, int budget, int random_trials, double noise) {
                    fmt::format("{:.1f}", 100 * *std::min_element(tally.shares.begin(), tally.shares.end()))});
   }
   fmt::print("{}", table.text());
+  if (nlopt_algorithms().empty()) fmt::print("NLopt: not built\n");
   return 0;
 }
 

@@ -87,7 +87,8 @@ double idle_round_trip_us(const Scenario& scenario) {
   std::vector<std::vector<std::pair<fabric::NodeId, double>>> links(topology.hosts + topology.switches);
   const Bytes frame = headroom_model(scenario).frame;
   for (const fabric::LinkSpec& link : topology.links) {
-    const double us = (link.delay * 2 + transmission_time(frame, link.rate)).seconds() * kMicrosecondsPerSecond;
+    const double us =
+        (link.delay * 2 + transmission_time(frame, link.rate)).seconds() * kMicrosecondsPerSecond;
     links[link.a].emplace_back(link.b, us);
     links[link.b].emplace_back(link.a, us);
   }

@@ -11,6 +11,8 @@ namespace {
 constexpr int kPool = 700;
 constexpr std::size_t kParents = 4;
 constexpr double kAnyKnob = 0.3;  // how often a knob is turned whatever the model says of it
+// Scores this far below the best are told apart as they are, farther ones by their logarithm.
+constexpr double kLinear = 0.15;
 constexpr int kRepairs = 12;
 constexpr int kAttempts = 20;  // to find something allowed
 // Numbers moved in one explored candidate: few enough that one bad move does not hide a good one too often.
@@ -33,8 +35,17 @@ bool has_several_values(const Knob& knob) {
   return safe > 1;
 }
 
-bool has_settings(const Candidate& candidate, const std::vector<Setting>& settings) {
-  return std::ranges::all_of(settings, [&](const Setting& s) { return candidate.values[s.knob] == s.value; });
+// The candidate has the suggestion in full: its choices, and its numbers or what the search made of them.
+bool has_settings(const Space& space, const Candidate& candidate, const std::vector<Setting>& settings) {
+  return std::ranges::all_of(settings, [&](const Setting& s) {
+    const double value = candidate.values[s.knob];
+    return value == s.value || (space[s.knob].is_numeric() && value != space[s.knob].start);
+  });
+}
+
+// What belongs to one finding is one change. A published set is a list of changes, of which few may matter.
+bool is_one_change(const Suggestion& suggestion) {
+  return suggestion.kind == Suggestion::Kind::remedy || suggestion.settings.size() == 1;
 }
 
 }  // namespace
@@ -45,10 +56,11 @@ std::vector<ChangeGroup> groups_of(const Plant& plant, const Candidate& candidat
   std::set<std::size_t> taken;
   for (const Suggestion& suggestion : plant.suggestions()) {
     ChangeGroup group{{}, suggestion.id};
-    if (!has_settings(candidate, suggestion.settings)) continue;
+    if (!is_one_change(suggestion) || !has_settings(space, candidate, suggestion.settings)) continue;
     for (const Setting& setting : suggestion.settings) {
-      if (setting.value != space[setting.knob].start && !taken.contains(setting.knob))
-        group.settings.push_back(setting);
+      const double value = candidate.values[setting.knob];
+      if (value != space[setting.knob].start && !taken.contains(setting.knob))
+        group.settings.push_back({setting.knob, value});
     }
     if (group.settings.empty()) continue;
     for (const Setting& setting : group.settings) taken.insert(setting.knob);
@@ -272,7 +284,7 @@ std::vector<Candidate> Proposer::pool() {
 
 bool Proposer::learn() {
   const double best = session_.best_score();
-  const double scale = std::max({session_.least_gain(), 2 * session_.noise_sd(), 0.02});
+  const double scale = std::max({session_.least_gain(), 2 * session_.noise_sd(), kLinear});
   std::vector<Surrogate::Example> examples;
   double worst = 0;
   for (const auto& [candidate, standing] : session_.standings()) {

@@ -22,8 +22,8 @@ struct ChangeGroup {
   std::vector<Setting> settings;
   std::string suggestion;  // its id; empty: the search's own
 };
-// The changes that make the candidate out of the start: first the plant's suggestions that it has in full, in
-// their order, then the other knobs one by one.
+// The changes that make the candidate out of the start: first the plant's fixes that it has in full, numbers
+// refined or not, in their order, then the other knobs one by one.
 std::vector<ChangeGroup> groups_of(const Plant& plant, const Candidate& candidate);
 std::vector<std::size_t> knobs_of(const ChangeGroup& group);
 // The candidate with the groups' knobs back at the start.
