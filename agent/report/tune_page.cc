@@ -127,6 +127,19 @@ std::string what_it_brings(const TunePage& page) {
   return each.empty() ? out : out + "<ul>" + each + "</ul>";
 }
 
+std::string what_gets_worse(const TunePage& page) {
+  std::string out;
+  for (const TuneWorse& worse : page.worsened) {
+    for (const search::ObjectiveKind& kind : search::objective_kinds()) {
+      if (kind.name != worse.objective) continue;
+      out += fmt::format("<li>{}: {} {:+.1f}\u00a0{}</li>", escaped(worse.workload),
+                         objective_words(kind.objective), worse.change_percent,
+                         kind.is_ratio_scale ? "%" : "points");
+    }
+  }
+  return "<ul>" + out + "</ul>";
+}
+
 std::string what_it_costs(const TunePage& page) {
   search::ChangeCost cost = search::ChangeCost::none;
   std::size_t disturbing = 0;
@@ -147,6 +160,7 @@ std::string in_short(const TunePage& page) {
   };
   add("What to change", what_to_change(page));
   add("What it brings", what_it_brings(page));
+  if (!page.worsened.empty()) add("What gets worse", what_gets_worse(page));
   add("What it costs", what_it_costs(page));
   add("How to undo it",
       "set back the values that the list names first, last change first; the words stand below "

@@ -47,6 +47,13 @@ struct TuneLeftOut {
   std::string why;
 };
 
+// An objective of a workload that gets worse while the whole gains.
+struct TuneWorse {
+  std::string workload;
+  std::string objective;      // search::ObjectiveKind::name
+  double change_percent = 0;  // of the value; of shares in points
+};
+
 // What looked best when a run was interrupted: confirmed by nothing.
 struct TuneSoFar {
   double gain_percent = 0;
@@ -61,6 +68,7 @@ struct TunePage {
   const search::Policy& policy;
   std::vector<TuneStep> plan;  // of the best, or of the best so far
   std::optional<TuneSoFar> so_far;
+  std::vector<TuneWorse> worsened;
   std::vector<TuneFinding> findings;
   std::vector<std::string> makers;  // "SONiC"
   std::vector<TuneNames> emitted;

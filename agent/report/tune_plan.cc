@@ -53,7 +53,7 @@ std::string emitted_section(const TunePage& page) {
   }
   return "<h3>By the names of switches</h3>\n<p class='faint'>Recommended: no switch was touched. A dash: "
          "that system "
-         "has no such setting, or none that is documented.</p>\n" +
+         "has no such setting, or none that we know of.</p>\n" +
          table.text();
 }
 

@@ -45,6 +45,8 @@ std::string tuning_page(const fabric_plant::FabricTuning& tuning, const fabric_p
   if (tuning.so_far)
     page.so_far =
         report::TuneSoFar{.gain_percent = tuning.so_far->gain_percent, .trials = tuning.so_far->trials};
+  for (const fabric_plant::Worsened& worse : tuning.worsened)
+    page.worsened.push_back({worse.workload, worse.objective, worse.change_percent});
   for (const auto& finding : plant.diagnosis().findings)
     page.findings.push_back(finding_of(tuning, plant, finding));
   for (const std::string_view system : fabric_plant::kSwitchSystems) page.makers.emplace_back(system);

@@ -149,6 +149,7 @@ struct Story {
       page.emitted = {
           {"all switches" + said, "switches.kmin" + said, "200000" + said, {"ecnconfig" + said, ""}}};
     }
+    page.worsened = {{"mix" + said, "busbw", -12.56}};
     page.left_out = {{"switches.watchdog" + said, "too short a run" + said}};
     page.findings = {
         {"critical", "MAP-5" + said, "switch2" + said, "the map is wrong" + said, "26=3" + said, false},
@@ -171,6 +172,10 @@ TEST(TunePage, BeginsWithWhatToDoAndWhatItBrings) {
   EXPECT_THAT(page, HasSubstr("<li>default: data delivered 40\u00a0Gb/s → <b>80\u00a0Gb/s</b></li>"));
   EXPECT_THAT(
       page, HasSubstr("<dt>What it costs</dt><dd>links go down for a moment (1 of 2 settings disturb)</dd>"));
+  EXPECT_THAT(
+      page,
+      HasSubstr(
+          "<dt>What gets worse</dt><dd><ul><li>mix: bandwidth of collectives -12.6\u00a0%</li></ul></dd>"));
   EXPECT_THAT(page, HasSubstr("This run itself has left nothing changed."));
   EXPECT_THAT(page, HasSubstr("<b>Needs hands: h9.</b> slow receiver <small>No setting repairs it"));
   EXPECT_LT(page.find("Change 2 settings"), page.find("<h2>"));
