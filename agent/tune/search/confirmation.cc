@@ -118,7 +118,9 @@ std::string range_text(const Interval& gain) {
 // What the pairs so far say. not_shown: not yet.
 void judge(Session& session, Confirming& confirming, double confidence, Confirmation& out) {
   const auto gains = confirming.differences(WorkloadSet::searched);
-  if (!gains) {
+  const bool is_spoiled =
+      std::ranges::any_of(confirming.pairs(), [](const Pair& p) { return !p.candidate->score; });
+  if (!gains || is_spoiled) {
     out.result = Confirmation::Result::spoiled;
     for (const Pair& pair : confirming.pairs()) {
       const std::string why = session.scorer().why_no_score(*pair.candidate, WorkloadSet::searched);

@@ -94,17 +94,11 @@ std::vector<WorkloadResult> results_of(Session& session, const std::vector<int>&
   return out;
 }
 
-// Candidates worth a confirmation: the best, then the others by what is surely theirs of their mean.
+// Candidates worth a confirmation: the best, then the others.
 std::vector<Candidate> finalists(const Session& session) {
-  std::vector<std::pair<double, Candidate>> ranked;
-  for (const auto& [candidate, standing] : session.standings()) {
-    if (!standing.is_good() || candidate == session.best() || candidate == session.space().start()) continue;
-    const double chance = session.noise_sd() / std::sqrt(static_cast<double>(standing.runs()));
-    ranked.emplace_back(chance - standing.mean(), candidate);
-  }
-  std::ranges::sort(ranked);
-  std::vector<Candidate> out{session.best()};
-  for (auto& [score, candidate] : ranked) out.push_back(std::move(candidate));
+  std::vector<Candidate> out = by_rank(session);
+  std::erase(out, session.best());
+  out.insert(out.begin(), session.best());
   return out;
 }
 
