@@ -63,6 +63,10 @@ BENCHES = {
         peer=rf"^capture file, tshark +{NUMBER}", missing_peer=r"^capture file, tshark +not measured",
         ratios=(Ratio("tap ÷ tshark, frames per second", rf"^capture file, rocetune +{NUMBER}",
                       rf"^capture file, tshark +{NUMBER}", least=5),)),
+    "tune": Bench(
+        median=r"^quickstart +\S+ +\+[0-9.]+ / \+([0-9.]+) /",
+        spread=r"^quickstart +\S+ +\+([0-9.]+) / \S+ / \+[0-9.]+",
+        peer=r"^quickstart +\+([0-9.]+) ", missing_peer=r"^quickstart +not recorded"),
     "fabric": Bench(
         median=rf"^  perm128 +{NUMBER} \(", spread=rf"^  perm128 .*\({NUMBER} to {NUMBER}\)",
         peer=rf"^    csg-htsim, recorded: {NUMBER}"),

@@ -2,7 +2,8 @@
 // circumstances that nobody has searched on. Prints one JSON object.
 //
 // usage: tune_rivals random|nlopt|none FABRIC.toml TRIALS SEED [CANDIDATE]
-//   random   each trial turns each knob with chance 1/2, to a position drawn evenly on its scale: stronger than
+//   random   each trial turns each knob with chance 1/2, to a position drawn evenly on its scale: stronger
+//   than
 //            turning all of them, as what is right mostly stays
 //   nlopt    Sbplx (Rowan 1990, NLopt's LN_SBPLX) from the start; choices are positions, rounded
 //   none     scores CANDIDATE: "knob=value" in Space::text form, separated by tabs
@@ -232,7 +233,9 @@ int main(int argc, char** argv) {
     repeats += (i == 0 ? "" : ",") + (one ? fmt::format("{:.4f}", *one) : "null");
   }
   const auto score = trials.mean(found, kJudgedBy, kRepeats);
-  fmt::print("{{\"fabric\":\"{}\",\"search\":\"{}\",\"trials\":{},\"seed\":{},\"score\":{},\"repeats\":[{}],\"found\":{}}}\n",
-             (*plant)->scenario().name, search, count, seed, score ? fmt::format("{:.5f}", *score) : "null", repeats,
-             settings_text(trials.space(), found));
+  fmt::print(
+      "{{\"fabric\":\"{}\",\"search\":\"{}\",\"trials\":{},\"seed\":{},\"score\":{},\"repeats\":[{}],"
+      "\"found\":{}}}\n",
+      (*plant)->scenario().name, search, count, seed, score ? fmt::format("{:.5f}", *score) : "null", repeats,
+      settings_text(trials.space(), found));
 }

@@ -66,7 +66,8 @@ search::Outcome search_with_progress(const TuneCommand& command, search::Plant& 
     if (stop_was_asked()) stop.request_stop();
     std::int64_t done = progressed.done;
     if (!options.budget.trials && options.budget.time)
-      done = static_cast<std::int64_t>((clock.now() - begin).seconds() / options.budget.time->seconds() * 1000);
+      done =
+          static_cast<std::int64_t>((clock.now() - begin).seconds() / options.budget.time->seconds() * 1000);
     line.update(done, progressed.trial.why);
   };
   return search::tune(plant, policy, options, on_trial, stop.get_token());
@@ -123,7 +124,9 @@ ExitCode run_tune(const TuneCommand& command) {
   fabric_plant::FabricTuning tuning{.command = request_of(command), .policy = *policy};
   tuning.outcome = search_with_progress(command, asked, *policy, options);
   tuning.so_far = fabric_plant::best_so_far(tuning.outcome);
-  tuning.plan = fabric_plant::steps_of(**plant, tuning.so_far ? tuning.so_far->candidate : tuning.outcome.best);
+  tuning.plan =
+      fabric_plant::steps_of(**plant, tuning.so_far ? tuning.so_far->candidate : tuning.outcome.best);
+  tuning.worsened = fabric_plant::worsened_by(**plant, *policy, tuning.outcome);
   tuning.unrepaired = fabric_plant::unrepaired_of(**plant);
   const ExitCode printed = print_report(
       "tune", command.json ? json_of(tuning, **plant, command.series) : tuning_text(tuning, **plant, look));

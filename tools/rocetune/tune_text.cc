@@ -13,8 +13,9 @@ using fabric_plant::FabricTuning;
 using search::Attribution;
 using search::Interval;
 
-
-std::string interval_text(const Interval& i) { return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f})", i.mid, i.low, i.high); }
+std::string interval_text(const Interval& i) {
+  return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f})", i.mid, i.low, i.high);
+}
 
 std::string cost_text(search::ChangeCost cost) {
   switch (cost) {
@@ -28,6 +29,13 @@ std::string cost_text(search::ChangeCost cost) {
       return "reloads the driver";
   }
   ROCETUNE_ASSERT(false);
+}
+
+// A ratio of time, or fairness: changes of it are differences.
+bool is_share(const std::string& objective) {
+  return std::ranges::any_of(search::objective_kinds(), [&](const search::ObjectiveKind& kind) {
+    return kind.name == objective && !kind.is_ratio_scale;
+  });
 }
 
 std::string headline(const FabricTuning& tuning, const FabricPlant& plant, bool coloured) {
@@ -61,9 +69,16 @@ std::string headline(const FabricTuning& tuning, const FabricPlant& plant, bool 
     out += o.reason;
   }
   if (tuning.so_far) {
-    out += fmt::format("\n{}the best so far, which nothing has confirmed: {} change{}, {:+.1f} % in {} trial{}",
-                       std::string(word.size() + 2, ' '), tuning.plan.size(), tuning.plan.size() == 1 ? "" : "s",
-                       tuning.so_far->gain_percent, tuning.so_far->trials, tuning.so_far->trials == 1 ? "" : "s");
+    out += fmt::format(
+        "\n{}the best so far, which nothing has confirmed: {} change{}, {:+.1f} % in {} trial{}",
+        std::string(word.size() + 2, ' '), tuning.plan.size(), tuning.plan.size() == 1 ? "" : "s",
+        tuning.so_far->gain_percent, tuning.so_far->trials, tuning.so_far->trials == 1 ? "" : "s");
+  }
+  for (const fabric_plant::Worsened& worse : tuning.worsened) {
+    out += "\n" + std::string(word.size() + 2, ' ') +
+           painted(fmt::format("worse: {} of {}, {:+.1f} {}", worse.objective, worse.workload,
+                               worse.change_percent, is_share(worse.objective) ? "points" : "%"),
+                   Paint::warning, coloured);
   }
   return out + "\n";
 }
@@ -91,11 +106,8 @@ TextTable::Look indented(TextTable::Look look) {
 
 std::string plan_text(const FabricTuning& tuning, const TextTable::Look& look) {
   if (tuning.plan.empty()) return {};
-  TextTable table({{.title = "change"},
-                   {.title = "where"},
-                   {.title = "from"},
-                   {.title = "to"},
-                   {.title = "cost"}});
+  TextTable table(
+      {{.title = "change"}, {.title = "where"}, {.title = "from"}, {.title = "to"}, {.title = "cost"}});
   std::string how;
   std::string undo;
   for (const fabric_plant::Step& step : tuning.plan) {
@@ -106,7 +118,8 @@ std::string plan_text(const FabricTuning& tuning, const TextTable::Look& look) {
   return "\n" + table.text(indented(look)) + "\nhow\n" + how + "\nundo\n" + undo;
 }
 
-std::string attribution_text(const FabricTuning& tuning, const FabricPlant& plant, const TextTable::Look& look) {
+std::string attribution_text(const FabricTuning& tuning, const FabricPlant& plant,
+                             const TextTable::Look& look) {
   if (tuning.outcome.attribution.empty()) return {};
   TextTable table({{.title = "what each is worth", .overflow = Overflow::wrap},
                    {.title = "alone"},
@@ -117,8 +130,8 @@ std::string attribution_text(const FabricTuning& tuning, const FabricPlant& plan
     for (const search::Setting& setting : a.settings)
       what += (what.empty() ? "" : ", ") + plant.space()[setting.knob].name;
     if (!a.suggestion.empty()) what += " (" + a.suggestion + ")";
-    table.add_row({what, a.alone ? interval_text(*a.alone) : "-",
-                   a.without ? interval_text(*a.without) : "-", std::string(effect_text(a.effect))});
+    table.add_row({what, a.alone ? interval_text(*a.alone) : "-", a.without ? interval_text(*a.without) : "-",
+                   std::string(effect_text(a.effect))});
   }
   return "\n" + table.text(indented(look));
 }
@@ -129,7 +142,8 @@ std::string number_of(const search::Objectives& objectives, search::Objective ob
   return value ? fmt::format("{:.4g}", *value) : kNothing;
 }
 
-std::string workloads_text(const FabricTuning& tuning, const FabricPlant& plant, const TextTable::Look& look) {
+std::string workloads_text(const FabricTuning& tuning, const FabricPlant& plant,
+                           const TextTable::Look& look) {
   TextTable table({{.title = "workload"},
                    {.title = "objective"},
                    {.title = "baseline", .align = Align::right},
@@ -158,8 +172,8 @@ std::string findings_text(const FabricPlant& plant, bool coloured) {
   for (const FabricFinding& finding : plant.diagnosis().findings) {
     const Paint paint = finding.severity == diagnose::Severity::critical ? Paint::bad : Paint::warning;
     out += fmt::format("  {} {} {}: {}\n",
-                       painted(fmt::format("{:<8}", enum_name(finding.severity)), paint, coloured), finding.rule,
-                       finding.where, finding.cause);
+                       painted(fmt::format("{:<8}", enum_name(finding.severity)), paint, coloured),
+                       finding.rule, finding.where, finding.cause);
     if (!finding.settings.empty())
       out += fmt::format("           cure: {}\n", plant.space().text(finding.settings));
   }
@@ -169,8 +183,8 @@ std::string findings_text(const FabricPlant& plant, bool coloured) {
 std::string unrepaired_text(const FabricTuning& tuning, bool coloured) {
   std::string out;
   for (const fabric_plant::Unrepaired& u : tuning.unrepaired)
-    out += fmt::format("\n{} {}: {}\n  {}.\n", painted("needs hands", Paint::warning, coloured), u.where, u.cause,
-                       u.advice);
+    out += fmt::format("\n{} {}: {}\n  {}.\n", painted("needs hands", Paint::warning, coloured), u.where,
+                       u.cause, u.advice);
   return out;
 }
 
@@ -179,13 +193,14 @@ std::string unrepaired_text(const FabricTuning& tuning, bool coloured) {
 std::string tuning_text(const FabricTuning& tuning, const FabricPlant& plant, const TextTable::Look& look) {
   const search::Outcome& o = tuning.outcome;
   std::string out = headline(tuning, plant, look.coloured);
-  out += plan_text(tuning, look) + attribution_text(tuning, plant, look) + workloads_text(tuning, plant, look);
+  out +=
+      plan_text(tuning, look) + attribution_text(tuning, plant, look) + workloads_text(tuning, plant, look);
   out += unrepaired_text(tuning, look.coloured) + findings_text(plant, look.coloured);
   out += fmt::format("\n{} trials", o.trials.size());
   if (!o.stop_reason.empty()) out += "; ended: " + o.stop_reason;
   if (o.noise.repeats > 0)
-    out += fmt::format("; chance alone moves the baseline by {:.1f} to {:+.1f} % ({} runs)", o.noise.percent.low,
-                       o.noise.percent.high, o.noise.repeats);
+    out += fmt::format("; chance alone moves the baseline by {:.1f} to {:+.1f} % ({} runs)",
+                       o.noise.percent.low, o.noise.percent.high, o.noise.repeats);
   return out + fmt::format("\nagain: {}\n", tuning.command);
 }
 
@@ -212,7 +227,8 @@ std::string space_text(const FabricPlant& plant, const TextTable::Look& look) {
   for (const search::Constraint& constraint : plant.constraints())
     out += fmt::format("  {} ({})\n", constraint.rule, constraint.origin);
   out += "\nleft out\n";
-  for (const fabric_plant::LeftOut& knob : plant.left_out()) out += fmt::format("  {}: {}\n", knob.knob, knob.why);
+  for (const fabric_plant::LeftOut& knob : plant.left_out())
+    out += fmt::format("  {}: {}\n", knob.knob, knob.why);
   out += findings_text(plant, look.coloured);
   out += "\ntried first\n";
   for (const search::Suggestion& suggestion : plant.suggestions())

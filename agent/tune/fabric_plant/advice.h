@@ -1,4 +1,5 @@
-// A candidate as things to do: what to change where, by which words of switches and hosts, and how to undo it.
+// A candidate as things to do: what to change where, by which words of switches and hosts, and how to undo
+// it.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@ Priority entry(const DscpMap& map, Dscp dscp) { return map[static_cast<std::size
 
 // What of a fabric the choices of this file need, after the maker is gone.
 struct Classes {
-  std::uint32_t host = 0;        // has its map as most do
+  std::uint32_t host = 0;  // has its map as most do
   std::uint32_t lossless_host = 0;
   std::uint32_t switch_index = 0;
   std::uint32_t lossless_switch = 0;
@@ -78,8 +78,7 @@ void set_lossless(Scenario& s, const Classes& c, PrioritySet set) {
       fault.classes.ingress.lossless = set;
   }
   s.options.switches.ingress.lossless = set;
-  for (const std::uint32_t index : c.lossless_switches)
-    s.options.own_switch.at(index).ingress.lossless = set;
+  for (const std::uint32_t index : c.lossless_switches) s.options.own_switch.at(index).ingress.lossless = set;
 }
 
 void set_marked(Scenario& s, const Classes& c, PrioritySet set) {
@@ -106,12 +105,13 @@ void add_lossless(KnobTableMaker& maker, const Classes& c) {
                                    PrioritySet::of(data), PrioritySet()};
   for (const PrioritySet set : sets)
     choices.push_back({to_text(set), [c, set](Scenario& to) { set_lossless(to, c, set); }});
-  maker.add_choice({.name = "classes.lossless",
-                    .meaning = "the priorities with PFC, of hosts and switches; {} is lossy",
-                    .cost = search::ChangeCost::bounces_link,
-                    .standard_origin = "one data class: Guo et al., SIGCOMM 2016"},
-                   Place::classes, std::move(choices), [c](const Scenario& of) { return lossless_text(of, c); },
-                   "there is nothing else it could be");
+  maker.add_choice(
+      {.name = "classes.lossless",
+       .meaning = "the priorities with PFC, of hosts and switches; {} is lossy",
+       .cost = search::ChangeCost::bounces_link,
+       .standard_origin = "one data class: Guo et al., SIGCOMM 2016"},
+      Place::classes, std::move(choices), [c](const Scenario& of) { return lossless_text(of, c); },
+      "there is nothing else it could be");
 }
 
 // Where hosts, or switches, put the data: to any priority that somebody means for it.
@@ -131,24 +131,22 @@ void add_data_priority(KnobTableMaker& maker, const Classes& c) {
   }
   const std::string why_none = "hosts and switches agree on the class of the data";
   const std::string meaning = fmt::format("the priority of the data, DSCP {}", c.data.value());
-  maker.add_choice({.name = "hosts.data_priority", .meaning = meaning}, Place::hosts, std::move(of_hosts),
-                   [c](const Scenario& of) { return to_text(entry(c.host_of(of).priority_of, c.data)); },
-                   why_none);
-  maker.add_choice({.name = "switches.data_priority", .meaning = meaning}, Place::switches,
-                   std::move(of_switches),
-                   [c](const Scenario& of) { return to_text(entry(c.switch_of(of).priority_of, c.data)); },
-                   why_none);
+  maker.add_choice(
+      {.name = "hosts.data_priority", .meaning = meaning}, Place::hosts, std::move(of_hosts),
+      [c](const Scenario& of) { return to_text(entry(c.host_of(of).priority_of, c.data)); }, why_none);
+  maker.add_choice(
+      {.name = "switches.data_priority", .meaning = meaning}, Place::switches, std::move(of_switches),
+      [c](const Scenario& of) { return to_text(entry(c.switch_of(of).priority_of, c.data)); }, why_none);
 }
 
 void add_cnp_priority(KnobTableMaker& maker, const Classes& c) {
   const std::string meaning = fmt::format("the priority of CNPs, DSCP {}", c.cnp.value());
   const std::string why_none = fmt::format("CNPs have priority {} already", kCnpPriority.value());
   const std::string standard = "mlx5 and Cumulus defaults: 6, which has no PFC";
-  maker.add_choice({.name = "hosts.cnp_priority", .meaning = meaning, .standard_origin = standard},
-                   Place::hosts,
-                   {{to_text(kCnpPriority), [c](Scenario& to) { map_at_hosts(to, c, c.cnp, kCnpPriority); }}},
-                   [c](const Scenario& of) { return to_text(entry(c.host_of(of).priority_of, c.cnp)); },
-                   why_none);
+  maker.add_choice(
+      {.name = "hosts.cnp_priority", .meaning = meaning, .standard_origin = standard}, Place::hosts,
+      {{to_text(kCnpPriority), [c](Scenario& to) { map_at_hosts(to, c, c.cnp, kCnpPriority); }}},
+      [c](const Scenario& of) { return to_text(entry(c.host_of(of).priority_of, c.cnp)); }, why_none);
   maker.add_choice(
       {.name = "switches.cnp_priority", .meaning = meaning, .standard_origin = standard}, Place::switches,
       {{to_text(kCnpPriority), [c](Scenario& to) { map_at_switches(to, c, c.cnp, kCnpPriority); }}},
@@ -158,15 +156,17 @@ void add_cnp_priority(KnobTableMaker& maker, const Classes& c) {
 void add_marked(KnobTableMaker& maker, const Classes& c) {
   const Scenario& s = maker.scenario();
   std::set<PrioritySet> sets;
-  for (const Priority p : {entry(c.host_of(s).priority_of, c.data), entry(c.switch_of(s).priority_of, c.data)})
+  for (const Priority p :
+       {entry(c.host_of(s).priority_of, c.data), entry(c.switch_of(s).priority_of, c.data)})
     sets.insert(PrioritySet::of(p));
   std::vector<KnobTableMaker::Choice> choices;
   for (const PrioritySet set : sets)
     choices.push_back({to_text(set), [c, set](Scenario& to) { set_marked(to, c, set); }});
-  maker.add_choice({.name = "switches.marked", .meaning = "the priorities that switches mark with ECN"},
-                   Place::switches, std::move(choices),
-                   [c](const Scenario& of) { return to_text(of.options.own_switch.at(c.marked_switch).marked); },
-                   "the class of the data is marked, and no other");
+  maker.add_choice(
+      {.name = "switches.marked", .meaning = "the priorities that switches mark with ECN"}, Place::switches,
+      std::move(choices),
+      [c](const Scenario& of) { return to_text(of.options.own_switch.at(c.marked_switch).marked); },
+      "the class of the data is marked, and no other");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// DCQCN's reaction and notification points: mlx5's parameters, and which part of their ranges is worth a search.
+// DCQCN's reaction and notification points: mlx5's parameters, and which part of their ranges is worth a
+// search.
 #include <algorithm>
 #include <cmath>
 
@@ -82,9 +83,9 @@ search::Knob knob_of(const dcqcn::Parameter& row) {
 
 void add_dcqcn_knobs(KnobTableMaker& maker) {
   const auto add = [&](search::Knob knob, const dcqcn::Parameter& row) {
-    maker.add_host_number(std::move(knob), row.name,
-                          [&row](const HostParameters& h) { return value_in(row, h); },
-                          [&row](HostParameters& h, double v) { set_value(row, h, v); });
+    maker.add_host_number(
+        std::move(knob), row.name, [&row](const HostParameters& h) { return value_in(row, h); },
+        [&row](HostParameters& h, double v) { set_value(row, h, v); });
   };
   const auto rate = static_cast<double>(host_rate(maker.scenario()).megabits_per_second());
   for (const Range& range : kRanges) {

@@ -1,12 +1,12 @@
-// What is wrong with a fabric, by doctor's rules: on every host as on any host, on switches by what the fabric
-// itself says of them. And which settings cure it.
+// What is wrong with a fabric, by doctor's rules: on every host as on any host, on switches by what the
+// fabric itself says of them. And which settings cure it.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "agent/diagnose/policy.h"
 #include "agent/diagnose/finding.h"
+#include "agent/diagnose/policy.h"
 #include "agent/tune/fabric_plant/knobs.h"
 #include "agent/tune/search/space.h"
 #include "dataplane/base/config_files.h"

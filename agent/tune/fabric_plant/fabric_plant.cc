@@ -38,11 +38,12 @@ Expected<> check_patterns(const std::vector<std::string>& patterns, const KnobTa
   for (const std::string& pattern : patterns) {
     if (std::ranges::any_of(names, [&](const std::string& name) { return names_knob(pattern, name); }))
       continue;
-    return tl::unexpected(bad_input({{.place = {},
-                                      .key = where,
-                                      .found = pattern,
-                                      .allowed = "a knob of this fabric, or the beginning of some as in hosts.*",
-                                      .nearest = nearest_name(pattern, names)}}));
+    return tl::unexpected(
+        bad_input({{.place = {},
+                    .key = where,
+                    .found = pattern,
+                    .allowed = "a knob of this fabric, or the beginning of some as in hosts.*",
+                    .nearest = nearest_name(pattern, names)}}));
   }
   return {};
 }
@@ -104,10 +105,9 @@ Expected<std::unique_ptr<FabricPlant>> FabricPlant::open(std::string_view text, 
                         : fabric::scenario_from_toml(text, file, with_workload(options.settings, name));
     if (!scenario) return tl::unexpected(scenario.error());
     const auto weight = out->table_.workload_weights.find(name);
-    out->workloads_.push_back(
-        {.name = name,
-         .weight = weight == out->table_.workload_weights.end() ? 1 : weight->second,
-         .held_out = is_held_out});
+    out->workloads_.push_back({.name = name,
+                               .weight = weight == out->table_.workload_weights.end() ? 1 : weight->second,
+                               .held_out = is_held_out});
     out->runs_.push_back(with_own_parts(std::move(*scenario)));
     return {};
   };
@@ -127,8 +127,10 @@ Expected<std::unique_ptr<FabricPlant>> FabricPlant::open(std::string_view text, 
   out->bones_.flows.clear();
   out->bones_.traffic.clear();
   out->bones_.jobs.clear();
-  const bool is_any_flow = std::ranges::any_of(out->runs_, [](const Scenario& s) { return !s.flows.empty(); });
-  if (auto chosen = out->choose_knobs(knobs_of(out->runs_.front(), file, is_any_flow), file, options); !chosen)
+  const bool is_any_flow =
+      std::ranges::any_of(out->runs_, [](const Scenario& s) { return !s.flows.empty(); });
+  if (auto chosen = out->choose_knobs(knobs_of(out->runs_.front(), file, is_any_flow), file, options);
+      !chosen)
     return tl::unexpected(chosen.error());
   out->constraints_ = constraints_of(out->bones_, out->knobs_, out->space_);
   auto diagnosis = diagnose_fabric(out->runs_.front(), out->knobs_, out->space_, configs);

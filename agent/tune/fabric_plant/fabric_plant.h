@@ -1,4 +1,5 @@
-// A virtual fabric as something that can be tuned: a file, its workloads, its knobs, and what doctor says of it.
+// A virtual fabric as something that can be tuned: a file, its workloads, its knobs, and what doctor says of
+// it.
 #pragma once
 
 #include <memory>
@@ -26,7 +27,8 @@ class FabricPlant final : public search::Plant {
   // `text` is that of the scenario `file`. Errors: bad_input with every issue of the file, a knob that is not
   // there, a fabric of which nothing can be turned (InfiniBand, nothing left by `only`).
   static Expected<std::unique_ptr<FabricPlant>> open(std::string_view text, const std::string& file,
-                                                     const FabricOptions& options, const ConfigFiles& configs);
+                                                     const FabricOptions& options,
+                                                     const ConfigFiles& configs);
 
   const search::PlantTraits& traits() const override { return traits_; }
   const search::Space& space() const override { return space_; }

@@ -51,7 +51,9 @@ std::vector<HostField> make_host_fields() {
   using H = HostParameters;
   std::vector<HostField> out{
       {"priority_of_dscp", "which priority the NIC gives a DSCP", ChangeCost::none,
-       [](const H& h) { return map_text(h.priority_of, {h.data_dscp, h.notification.cnp_dscp}); },
+       [](const H& h) {
+         return map_text(h.priority_of, {h.data_dscp, h.notification.cnp_dscp});
+       },
        [](H& to, const H& from) { to.priority_of = from.priority_of; }},
       {"lossless", "the NIC's priorities with PFC", ChangeCost::bounces_link,
        [](const H& h) { return to_text(h.receiver.buffer.lossless); },
@@ -116,8 +118,8 @@ std::vector<Deviation> deviations(const std::map<std::uint32_t, Part>& parts,
         group = groups.insert(groups.end(), {.field = i, .members = {}, .as_found = text, .usual = 0});
       group->members.push_back(number);
     }
-    const auto usual = std::ranges::max_element(
-        groups, {}, [](const Deviation& group) { return group.members.size(); });
+    const auto usual =
+        std::ranges::max_element(groups, {}, [](const Deviation& group) { return group.members.size(); });
     for (auto group = groups.begin(); group != groups.end(); ++group) {
       if (group == usual) continue;
       group->usual = usual->members.front();

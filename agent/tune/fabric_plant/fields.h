@@ -45,7 +45,8 @@ struct Deviation {
   std::uint32_t usual = 0;             // one that has it as most do: the first of those
   bool contains(std::uint32_t member) const;
 };
-// `scenario` is with_own_parts. Of values that are equally frequent the usual one is that of the first member.
+// `scenario` is with_own_parts. Of values that are equally frequent the usual one is that of the first
+// member.
 std::vector<Deviation> host_deviations(const fabric::Scenario& scenario);
 std::vector<Deviation> switch_deviations(const fabric::Scenario& scenario);
 

@@ -60,13 +60,14 @@ void add_recovery(KnobTableMaker& maker) {
   const auto text = [](const HostParameters& h) {
     return std::string(h.selective_repeat ? "selective_repeat" : "go_back_n");
   };
-  maker.add_choice({.name = "hosts.recovery",
-                    .meaning = "what is sent again after a loss: everything since, or what is missing",
-                    .cost = ChangeCost::restarts_job},
-                   Place::hosts,
-                   {of_hosts(maker, {}, "go_back_n", [](HostParameters& h) { h.selective_repeat = false; }),
-                    of_hosts(maker, {}, "selective_repeat", [](HostParameters& h) { h.selective_repeat = true; })},
-                   text_of_host(maker, {}, text), "there is nothing else it could be");
+  maker.add_choice(
+      {.name = "hosts.recovery",
+       .meaning = "what is sent again after a loss: everything since, or what is missing",
+       .cost = ChangeCost::restarts_job},
+      Place::hosts,
+      {of_hosts(maker, {}, "go_back_n", [](HostParameters& h) { h.selective_repeat = false; }),
+       of_hosts(maker, {}, "selective_repeat", [](HostParameters& h) { h.selective_repeat = true; })},
+      text_of_host(maker, {}, text), "there is nothing else it could be");
 }
 
 void add_storm_prevention(KnobTableMaker& maker) {
@@ -85,16 +86,17 @@ void add_storm_prevention(KnobTableMaker& maker) {
 }
 
 void add_ack_timeout(KnobTableMaker& maker) {
-  maker.add_host_number({.name = "hosts.ack_timeout",
-                         .meaning = "after 4.096 us times 2 to this power unanswered packets are sent again",
-                         .min = 8,
-                         .max = 20,
-                         .step = 1,
-                         .cost = ChangeCost::restarts_job,
-                         .standard = 14,
-                         .standard_origin = "InfiniBand specification, 9.7.6.1.3; ibv_modify_qp"},
-                        {}, [](const HostParameters& h) { return double(h.ack_timeout); },
-                        [](HostParameters& h, double v) { h.ack_timeout = static_cast<std::uint8_t>(v); });
+  maker.add_host_number(
+      {.name = "hosts.ack_timeout",
+       .meaning = "after 4.096 us times 2 to this power unanswered packets are sent again",
+       .min = 8,
+       .max = 20,
+       .step = 1,
+       .cost = ChangeCost::restarts_job,
+       .standard = 14,
+       .standard_origin = "InfiniBand specification, 9.7.6.1.3; ibv_modify_qp"},
+      {}, [](const HostParameters& h) { return double(h.ack_timeout); },
+      [](HostParameters& h, double v) { h.ack_timeout = static_cast<std::uint8_t>(v); });
 }
 
 }  // namespace
@@ -155,7 +157,9 @@ void add_workload_knobs(KnobTableMaker& maker, bool is_any_flow) {
                   .standard_origin = "NCCL_BUFFSIZE 4 MiB in steps of a quarter"};
   const std::vector<fabric::Flow>& flows = maker.scenario().flows;
   message.knob.start = flows.empty() ? double(fabric::Flow{}.message) : double(flows.front().message);
-  message.read = [](const Scenario& s) { return s.flows.empty() ? kUnknownValue : double(s.flows.front().message); };
+  message.read = [](const Scenario& s) {
+    return s.flows.empty() ? kUnknownValue : double(s.flows.front().message);
+  };
   message.write = [](Scenario& s, double value) {
     for (fabric::Flow& flow : s.flows) flow.message = static_cast<std::uint32_t>(value);
   };

@@ -16,9 +16,8 @@ std::vector<std::uint32_t> usual_ones(std::uint32_t count, const std::vector<Dev
                                       const Fields& fields, std::string_view field) {
   std::vector<std::uint32_t> out;
   for (std::uint32_t member = 0; member < count; ++member) {
-    const bool deviates = std::ranges::any_of(deviations, [&](const Deviation& d) {
-      return fields[d.field].name == field && d.contains(member);
-    });
+    const bool deviates = std::ranges::any_of(
+        deviations, [&](const Deviation& d) { return fields[d.field].name == field && d.contains(member); });
     if (!deviates) out.push_back(member);
   }
   return out;
@@ -178,10 +177,9 @@ void add_deviation_knobs(KnobTableMaker& maker) {
   for (const Deviation& deviation : maker.host_deviations()) {
     const HostField& field = host_fields()[deviation.field];
     const std::string members = hosts_text(deviation.members);
-    FabricKnob knob =
-        deviation_knob(deviation, field, members + "." + field.name,
-                       maker.scenario().options.own_host.at(deviation.members.front()),
-                       maker.scenario().options.own_host.at(deviation.usual), hosts_of);
+    FabricKnob knob = deviation_knob(deviation, field, members + "." + field.name,
+                                     maker.scenario().options.own_host.at(deviation.members.front()),
+                                     maker.scenario().options.own_host.at(deviation.usual), hosts_of);
     knob.place = Place::hosts;
     knob.knob.start_origin = maker.origin("hosts.own of " + members);
     maker.add(std::move(knob));
@@ -190,10 +188,9 @@ void add_deviation_knobs(KnobTableMaker& maker) {
   for (const Deviation& deviation : maker.switch_deviations()) {
     const SwitchField& field = switch_fields()[deviation.field];
     const std::string members = switches_text(deviation.members);
-    FabricKnob knob =
-        deviation_knob(deviation, field, members + "." + field.name,
-                       maker.scenario().options.own_switch.at(deviation.members.front()),
-                       maker.scenario().options.own_switch.at(deviation.usual), switches_of);
+    FabricKnob knob = deviation_knob(deviation, field, members + "." + field.name,
+                                     maker.scenario().options.own_switch.at(deviation.members.front()),
+                                     maker.scenario().options.own_switch.at(deviation.usual), switches_of);
     knob.place = Place::switches;
     knob.knob.start_origin = maker.origin("switches.own of " + members);
     maker.add(std::move(knob));

@@ -22,9 +22,9 @@ fabric::DerivedHeadroom headroom_model(const fabric::Scenario& scenario);
 
 // What of a switch's buffer is shared: the least of all switches, 0 if none is left.
 Bytes shared_pool(const fabric::Scenario& scenario);
-// How long the queue of one lossless ingress can get before it asks for silence while all others are empty: the
-// reserve and alpha / (1 + alpha) of the shared pool (Choudhury and Hahne 1998). Several that fill one egress
-// reach Xoff only at a longer queue there, so marking that begins below this begins before any pause.
+// How long the queue of one lossless ingress can get before it asks for silence while all others are empty:
+// the reserve and alpha / (1 + alpha) of the shared pool (Choudhury and Hahne 1998). Several that fill one
+// egress reach Xoff only at a longer queue there, so marking that begins below this begins before any pause.
 Bytes lone_xoff(const fabric::Scenario& scenario);
 
 // The fastest rate of a host's link.

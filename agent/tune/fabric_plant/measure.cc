@@ -87,7 +87,8 @@ double idle_round_trip_us(const Scenario& scenario) {
   std::vector<std::vector<std::pair<fabric::NodeId, double>>> links(topology.hosts + topology.switches);
   const Bytes frame = headroom_model(scenario).frame;
   for (const fabric::LinkSpec& link : topology.links) {
-    const double us = (link.delay * 2 + transmission_time(frame, link.rate)).seconds() * kMicrosecondsPerSecond;
+    const double us =
+        (link.delay * 2 + transmission_time(frame, link.rate)).seconds() * kMicrosecondsPerSecond;
     links[link.a].emplace_back(link.b, us);
     links[link.b].emplace_back(link.a, us);
   }
@@ -119,8 +120,7 @@ double queue_delay_us(const RunResult& result, const Scenario& scenario) {
   for (const fabric::PortResult& port : result.ports) {
     const auto rate = rate_of.find(port.name);
     if (rate == rate_of.end()) continue;
-    longest = std::max(longest, static_cast<double>(port.queue_bytes.p50) * 8 /
-                                    gbps_of(rate->second) / 1e3);
+    longest = std::max(longest, static_cast<double>(port.queue_bytes.p50) * 8 / gbps_of(rate->second) / 1e3);
   }
   return longest;
 }

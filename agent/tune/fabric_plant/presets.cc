@@ -74,11 +74,14 @@ std::vector<Suggestion> presets_of(const fabric::Scenario& scenario, const Space
   Preset(space, "dcqcn-off", "DCQCN off is a legal outcome: Gangidi et al., SIGCOMM 2024")
       .choose("hosts.controller", "off")
       .add_to(out);
-  Preset(space, "lossy", "no PFC, selective repeat: Mittal et al., Revisiting network support for RDMA, SIGCOMM 2018")
+  Preset(space, "lossy",
+         "no PFC, selective repeat: Mittal et al., Revisiting network support for RDMA, SIGCOMM 2018")
       .choose("classes.lossless", "{}")
       .choose("hosts.recovery", "selective_repeat")
       .add_to(out);
-  Preset(space, "mtu-4096", "the largest path MTU of the InfiniBand specification").choose("hosts.mtu", "4096").add_to(out);
+  Preset(space, "mtu-4096", "the largest path MTU of the InfiniBand specification")
+      .choose("hosts.mtu", "4096")
+      .add_to(out);
   Preset(space, "queue-pairs-4", "NCCL_IB_QPS_PER_CONNECTION=4: more paths for each flow")
       .set("workload.queue_pairs", 4)
       .add_to(out);

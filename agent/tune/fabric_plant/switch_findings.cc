@@ -63,8 +63,7 @@ std::optional<Judgement> judge_chain(const Scenario& s, std::uint32_t index) {
   const Meant meant = meant_by_hosts(s);
   const SwitchParameters& at = s.options.own_switch.at(index);
   if (meant.lossless.is_empty() && s.options.switches.ingress.lossless.is_empty()) return std::nullopt;
-  const auto way =
-      wrong_way(at, meant.data, [&](Priority p) { return !at.ingress.lossless.contains(p); });
+  const auto way = wrong_way(at, meant.data, [&](Priority p) { return !at.ingress.lossless.contains(p); });
   if (!way) return std::nullopt;
   return Judgement{diagnose::Severity::critical,
                    fmt::format("switch {} puts DSCP {}{} into priority {}, which is lossy there: RoCE is "
@@ -105,11 +104,12 @@ std::optional<Judgement> judge_marked(const Scenario& s, std::uint32_t index) {
   if (!meant.marks_matter || judge_chain(s, index)) return std::nullopt;
   const auto way = wrong_way(at, meant.data, [&](Priority p) { return !at.marked.contains(p); });
   if (!way) return std::nullopt;
-  return Judgement{diagnose::Severity::warning,
-                   fmt::format("switch {} does not mark priority {}, the class of the data: DCQCN never hears "
-                               "of congestion there",
-                               index, way->second.value()),
-                   {evidence("priorities with ECN", to_text(at.marked))}};
+  return Judgement{
+      diagnose::Severity::warning,
+      fmt::format("switch {} does not mark priority {}, the class of the data: DCQCN never hears "
+                  "of congestion there",
+                  index, way->second.value()),
+      {evidence("priorities with ECN", to_text(at.marked))}};
 }
 
 std::optional<Judgement> judge_marking(const Scenario& s, std::uint32_t index) {
@@ -121,9 +121,10 @@ std::optional<Judgement> judge_marking(const Scenario& s, std::uint32_t index) {
   const bool is_late = curve.minimum >= xoff;
   return Judgement{
       is_late ? diagnose::Severity::critical : diagnose::Severity::warning,
-      is_late ? "switches begin to mark where PFC has stopped the queue already: DCQCN is configured and never "
-                "acts"
-              : "switches do not mark every packet before PFC stops the queue: pauses come where CNPs should",
+      is_late
+          ? "switches begin to mark where PFC has stopped the queue already: DCQCN is configured and never "
+            "acts"
+          : "switches do not mark every packet before PFC stops the queue: pauses come where CNPs should",
       {evidence("Kmin", to_text(curve.minimum)), evidence("Kmax", to_text(curve.maximum)),
        evidence("Xoff of one ingress alone", to_text(xoff))}};
 }
@@ -146,10 +147,14 @@ struct SwitchRule {
 };
 const std::vector<SwitchRule>& switch_rules() {
   static const std::vector<SwitchRule> rules{
-      {"MAP-5", "Map the DSCP to the priority that has PFC", judge_chain,
+      {"MAP-5",
+       "Map the DSCP to the priority that has PFC",
+       judge_chain,
        {".priority_of_dscp", "switches.data_priority", ".lossless", "classes.lossless"}},
       {"MAP-3", "One set of priorities with PFC everywhere", judge_pfc, {".lossless", "classes.lossless"}},
-      {"MAP-7", "CNPs into a priority without PFC", judge_cnps,
+      {"MAP-7",
+       "CNPs into a priority without PFC",
+       judge_cnps,
        {".priority_of_dscp", "switches.cnp_priority", ".lossless"}},
       {"ECN-2", "Mark the class of the data", judge_marked, {".marked", "switches.marked"}},
       {"ECN-1", "Kmin and Kmax below Xoff", judge_marking, {}},
@@ -206,8 +211,8 @@ class Cures {
     const auto knob = space_.find("switches.headroom");
     if (!knob) return {};
     const double spare = space_[*knob].step;
-    return {{*knob, space_[*knob].nearest_safe(
-                        static_cast<double>(headroom_need(scenario_).needed.count()) + spare)}};
+    return {{*knob, space_[*knob].nearest_safe(static_cast<double>(headroom_need(scenario_).needed.count()) +
+                                               spare)}};
   }
 
   const Scenario& scenario_;
@@ -227,8 +232,8 @@ std::vector<FabricFinding> switch_findings(const Scenario& scenario, const std::
       const auto judgement = rule.judge(scenario, index);
       if (!judgement) continue;
       std::vector<Setting> settings = cures.of(rule, index);
-      const auto same = std::ranges::find_if(
-          groups, [&](const auto& group) { return group.first.settings == settings; });
+      const auto same =
+          std::ranges::find_if(groups, [&](const auto& group) { return group.first.settings == settings; });
       if (same != groups.end()) {
         same->second.push_back(index);
         continue;

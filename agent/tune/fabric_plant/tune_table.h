@@ -12,11 +12,11 @@
 namespace rocetune::fabric_plant {
 
 struct TuneTable {
-  std::vector<std::string> workloads;  // searched on; in the file's order
-  std::vector<std::string> held_out;   // never searched on
+  std::vector<std::string> workloads;              // searched on; in the file's order
+  std::vector<std::string> held_out;               // never searched on
   std::map<std::string, double> workload_weights;  // by name; 1 where none is said
-  std::vector<std::string> only;       // knobs that may be turned; empty: all
-  std::vector<std::string> without;    // that may not
+  std::vector<std::string> only;                   // knobs that may be turned; empty: all
+  std::vector<std::string> without;                // that may not
   // Flows start up to so much later than they say, another time in each repeat: hosts never start as one.
   Duration jitter = microseconds(2);
   std::array<std::optional<double>, search::kObjectives> weights;  // in place of configs/tune/objectives.toml

@@ -6,7 +6,9 @@
 
 #include "agent/tune/search/interval.h"
 #include "agent/tune/search/outcome_json.h"
+#include "agent/tune/search/score.h"
 #include "dataplane/base/reflect_json.h"
+#include "dataplane/base/statistics.h"
 
 namespace rocetune::fabric_plant {
 namespace {
@@ -87,11 +89,12 @@ Expected<search::Policy> policy_for(const FabricPlant& plant, search::Policy pol
     if (!is_good) {
       std::string allowed;
       for (const std::string& one : names) allowed += (allowed.empty() ? "" : ", ") + one;
-      return tl::unexpected(bad_input({{.place = {},
-                                        .key = flag,
-                                        .found = text,
-                                        .allowed = allowed + ", each alone or with =WEIGHT above 0, up to 1000",
-                                        .nearest = nearest_name(name, names)}}));
+      return tl::unexpected(
+          bad_input({{.place = {},
+                      .key = flag,
+                      .found = text,
+                      .allowed = allowed + ", each alone or with =WEIGHT above 0, up to 1000",
+                      .nearest = nearest_name(name, names)}}));
     }
     for (const search::ObjectiveKind& kind : search::objective_kinds()) {
       if (kind.name == name) policy.weights[static_cast<std::size_t>(kind.objective)] = weight;
@@ -123,17 +126,53 @@ std::optional<BestSoFar> best_so_far(const search::Outcome& outcome) {
   return best;
 }
 
+std::vector<Worsened> worsened_by(const FabricPlant& plant, const search::Policy& policy,
+                                  const search::Outcome& outcome) {
+  std::vector<Worsened> out;
+  if (outcome.verdict != search::Verdict::change) return out;
+  for (std::size_t w = 0; w < plant.workloads().size(); ++w) {
+    for (const search::ObjectiveKind& kind : search::objective_kinds()) {
+      if (policy.weights[static_cast<std::size_t>(kind.objective)] == 0) continue;
+      const auto values_of = [&](const search::Candidate& candidate) {
+        std::map<std::uint64_t, double> values;  // by repeat
+        for (const search::Trial& trial : outcome.trials) {
+          if (trial.candidate != candidate || !trial.observations[w]) continue;
+          if (const auto& value = trial.observations[w]->objectives[kind.objective])
+            values[trial.repeat] = *value;
+        }
+        return values;
+      };
+      const std::map<std::uint64_t, double> before = values_of(outcome.start);
+      std::vector<double> gains;
+      std::vector<double> changes;
+      for (const auto& [repeat, after] : values_of(outcome.best)) {
+        const auto pair = before.find(repeat);
+        if (pair == before.end()) continue;
+        gains.push_back(search::gain(kind.objective, after, pair->second));
+        const double change =
+            kind.is_ratio_scale && pair->second > 0 ? after / pair->second - 1 : after - pair->second;
+        changes.push_back(100 * change);
+      }
+      const double least = search::score_of_percent(policy.minimum_gain_percent);
+      if (gains.size() < 2 || *std::ranges::max_element(gains) > 0 || median(gains) > -least) continue;
+      out.push_back({plant.workloads()[w].name, std::string(kind.name), median(changes)});
+    }
+  }
+  return out;
+}
+
 std::vector<Unrepaired> unrepaired_of(const FabricPlant& plant) {
   std::vector<Unrepaired> out;
   for (const FabricFinding& finding : plant.diagnosis().findings) {
     if (!finding.is_hardware) continue;
-    out.push_back({.where = finding.where,
-                   .rule = finding.rule,
-                   .cause = finding.cause,
-                   .advice = "No setting repairs it (" + finding.fix +
-                             "). What keeps the damage small: ECN that acts below Xoff, so that its own senders "
-                             "slow down; a NIC that stops to hold its switch (pfc-prevention-tout); taking the "
-                             "host out of jobs until it is repaired"});
+    out.push_back(
+        {.where = finding.where,
+         .rule = finding.rule,
+         .cause = finding.cause,
+         .advice = "No setting repairs it (" + finding.fix +
+                   "). What keeps the damage small: ECN that acts below Xoff, so that its own senders "
+                   "slow down; a NIC that stops to hold its switch (pfc-prevention-tout); taking the "
+                   "host out of jobs until it is repaired"});
   }
   return out;
 }
@@ -154,6 +193,8 @@ std::string json_of(const FabricTuning& tuning, const FabricPlant& plant, bool w
   for (const search::Setting& setting : space.difference(space.start(), best))
     out.value(space[setting.knob].name + "=" + space[setting.knob].text(setting.value));
   out.end_array();
+  out.key("worsened");
+  to_json(out, tuning.worsened);
   out.key("unrepaired");
   to_json(out, tuning.unrepaired);
   out.member("fabric", plant.scenario().name).member("description", plant.scenario().description);

@@ -36,12 +36,29 @@ struct BestSoFar {
 // None: nothing was better than what is there.
 std::optional<BestSoFar> best_so_far(const search::Outcome& outcome);
 
+// An objective of a workload that the best makes worse, while it gains as a whole.
+struct Worsened {
+  std::string workload;
+  std::string objective;      // search::ObjectiveKind::name
+  double change_percent = 0;  // of the value; of shares (pause, fairness) in points
+  static constexpr void fields(auto&& visit, auto&... self) {
+    visit("workload", self.workload...);
+    visit("objective", self.objective...);
+    visit("change_percent", self.change_percent...);
+  }
+};
+// Those with a weight that are worse in the middle of all pairs of runs under the same circumstances by the
+// gain that counts (Policy::minimum_gain_percent) or more, and in no pair better.
+std::vector<Worsened> worsened_by(const FabricPlant& plant, const search::Policy& policy,
+                                  const search::Outcome& outcome);
+
 struct FabricTuning {
   std::string command;  // that makes it again
   search::Policy policy;
   search::Outcome outcome;
   std::vector<Step> plan;  // of the best; where the run was interrupted, of the best so far
   std::optional<BestSoFar> so_far;
+  std::vector<Worsened> worsened;
   std::vector<Unrepaired> unrepaired;
 };
 
@@ -53,8 +70,9 @@ Expected<search::Policy> policy_for(const FabricPlant& plant, search::Policy pol
 // Findings whose cause is hardware: hosts that pause the fabric because they receive slowly.
 std::vector<Unrepaired> unrepaired_of(const FabricPlant& plant);
 
-// Members, beside search::write_outcome's: best_so_far (only if interrupted), plan[] (Step), best_settings[] ("knob=value", what Space::setting
-// reads), unrepaired[], fabric, findings[], space[], left_out[], constraints[], suggestions[].
+// Members, beside search::write_outcome's: best_so_far (only if interrupted), plan[] (Step), best_settings[]
+// ("knob=value", what Space::setting reads), worsened[], unrepaired[], fabric, findings[], space[],
+// left_out[], constraints[], suggestions[].
 std::string json_of(const FabricTuning& tuning, const FabricPlant& plant, bool with_series);
 // What a search would turn, and what doctor says, without one: space[], constraints[], suggestions[], ...
 std::string space_json(const FabricPlant& plant);

@@ -85,8 +85,7 @@ held_out = ["pair"]
   EXPECT_EQ(pair.flows[0].bytes, 1'000'000u);
   EXPECT_EQ(run(pair).flows.finished, 1u);
 
-  EXPECT_NE(refusal("workload = \"pare\"\n" + text).find("allowed: default, pair"),
-            std::string::npos);
+  EXPECT_NE(refusal("workload = \"pare\"\n" + text).find("allowed: default, pair"), std::string::npos);
   EXPECT_NE(refusal(text + "[[workloads]]\nname = \"empty\"\n").find("at least one [[flows]] or [[jobs]]"),
             std::string::npos);
   EXPECT_NE(refusal(text + "[[workloads]]\nname = \"pair\"\n").find("a name of its own"), std::string::npos);

@@ -82,7 +82,8 @@ TEST(Sweep, AWrongValueIsRefusedBeforeAnythingRuns) {
 
 // More than are watched: the largest are.
 TEST(Series, OfManyFlowsHasTheLargest) {
-  const std::string text = std::string(kIncast) + "[[flows]]\npattern = \"incast\"\nto = 0\nhosts = \"1-3\"\n"
+  const std::string text = std::string(kIncast) +
+                           "[[flows]]\npattern = \"incast\"\nto = 0\nhosts = \"1-3\"\n"
                            "flows_per_sender = 400\nbytes = \"1kB\"\n";
   const RunResult r = result_of(text, {}, {.samples = 20});
   ASSERT_TRUE(r.series);

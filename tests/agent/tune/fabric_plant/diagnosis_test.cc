@@ -76,7 +76,8 @@ TEST(Diagnosis, FindsHeadroomThatIsTooSmall) {
 
 TEST(Diagnosis, RepairsTheHostThatIsWrong) {
   const auto plant = plant_of("[[hosts.own]]\nhosts = [2]\npriority_of_dscp = { 26 = 0 }\n");
-  EXPECT_EQ(cure_of(*plant, finding_of(*plant, "MAP-5", "h2")), "h2.priority_of_dscp=as the others: 26=3, 48=6");
+  EXPECT_EQ(cure_of(*plant, finding_of(*plant, "MAP-5", "h2")),
+            "h2.priority_of_dscp=as the others: 26=3, 48=6");
 }
 
 TEST(Diagnosis, OfAllHostsIsOneFinding) {

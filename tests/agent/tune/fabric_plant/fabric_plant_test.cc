@@ -162,7 +162,9 @@ struct Wrong {
 };
 TEST(FabricPlant, SaysWhatIsWrongWithAFile) {
   const Wrong cases[] = {
-      {"[tune]\nheld_out = [\"defualt\"]\n", {}, "small.toml:21:1: tune.held_out: found \"defualt\", allowed: default"},
+      {"[tune]\nheld_out = [\"defualt\"]\n",
+       {},
+       "small.toml:21:1: tune.held_out: found \"defualt\", allowed: default"},
       {"[tune]\nheld_out = [\"default\"]\n", {}, "tune.held_out"},
       {"[tune]\nweight = { goodputt = 1 }\n", {}, "did you mean goodput"},
       {"[tune]\nwithout = [\"switches.kminn\"]\n", {}, "did you mean switches.kmin"},
@@ -182,7 +184,8 @@ TEST(FabricPlant, SaysWhatIsWrongWithAFile) {
 
 TEST(FabricPlant, SaysWhatToDoAndHowToUndoIt) {
   const auto plant = plant_of("[[switches.own]]\nswitches = [1]\npriority_of_dscp = { 26 = 0 }\n");
-  search::Candidate candidate = candidate_of(*plant, {{"switches.kmin", "50000"}, {"hosts.rp_ai_rate", "40"}});
+  search::Candidate candidate =
+      candidate_of(*plant, {{"switches.kmin", "50000"}, {"hosts.rp_ai_rate", "40"}});
   candidate.values[*plant->space().find("switch1.priority_of_dscp")] = 1;
   const auto steps = steps_of(*plant, candidate);
   ASSERT_EQ(steps.size(), 3u);

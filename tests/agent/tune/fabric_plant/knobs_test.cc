@@ -34,9 +34,8 @@ TEST(Knobs, WriteWhatTheyRead) {
   const search::Space& space = plant->space();
   for (std::size_t i = 0; i < space.size(); ++i) {
     if (space[i].name == "workload.queue_pairs") continue;  // what is cut cannot be told from what is many
-    const double other = space[i].nearest_safe(space[i].start == space[i].at_position(1)
-                                                   ? space[i].at_position(0)
-                                                   : space[i].at_position(1));
+    const double other = space[i].nearest_safe(
+        space[i].start == space[i].at_position(1) ? space[i].at_position(0) : space[i].at_position(1));
     search::Candidate candidate = space.start();
     candidate.values[i] = other;
     const fabric::Scenario to = changed(*plant, candidate);
@@ -126,7 +125,8 @@ TEST(Knobs, LiveWhileWhatTheyTurnIsOn) {
 
 // ---- constraints ----
 
-std::string broken_by(const FabricPlant& plant, const std::vector<std::pair<std::string, std::string>>& settings) {
+std::string broken_by(const FabricPlant& plant,
+                      const std::vector<std::pair<std::string, std::string>>& settings) {
   const auto broken = search::broken(plant.constraints(), plant.space(), candidate_of(plant, settings));
   return broken ? plant.constraints()[broken->constraint].id + ": " + broken->why : "";
 }
@@ -134,8 +134,10 @@ std::string broken_by(const FabricPlant& plant, const std::vector<std::pair<std:
 TEST(Constraints, KeepMarkingInOrderAndBelowXoff) {
   const auto plant = plant_of();
   EXPECT_EQ(broken_by(*plant, {{"switches.kmin", "200000"}}), "");
-  EXPECT_THAT(broken_by(*plant, {{"switches.kmin", "400000"}}), HasSubstr("Kmin 400000B is not below Kmax 400000B"));
-  EXPECT_THAT(broken_by(*plant, {{"switches.kmax", "2000000"}}), HasSubstr("ecn-below-xoff: Kmax 2000000B is not below Xoff"));
+  EXPECT_THAT(broken_by(*plant, {{"switches.kmin", "400000"}}),
+              HasSubstr("Kmin 400000B is not below Kmax 400000B"));
+  EXPECT_THAT(broken_by(*plant, {{"switches.kmax", "2000000"}}),
+              HasSubstr("ecn-below-xoff: Kmax 2000000B is not below Xoff"));
   // A smaller alpha lowers Xoff below the Kmax that is there.
   EXPECT_THAT(broken_by(*plant, {{"switches.alpha_exponent", "-5"}}), HasSubstr("ecn-below-xoff"));
 }
@@ -145,13 +147,17 @@ TEST(Constraints, AskForTheHeadroomOfTheLinks) {
   const auto plant = plant_of("", with({{"switches.headroom", "\"70kB\""}, {"hosts.mtu", "1024"}}));
   EXPECT_EQ(broken_by(*plant, {{"hosts.mtu", "2048"}}), "");
   const auto tight = plant_of("", with({{"switches.headroom", "\"55kB\""}, {"hosts.mtu", "1024"}}));
-  EXPECT_THAT(broken_by(*tight, {{"hosts.mtu", "4096"}}), HasSubstr("headroom: switch 0 to switch 2 needs 62756B"));
+  EXPECT_THAT(broken_by(*tight, {{"hosts.mtu", "4096"}}),
+              HasSubstr("headroom: switch 0 to switch 2 needs 62756B"));
   EXPECT_EQ(broken_by(*tight, {{"hosts.mtu", "4096"}, {"switches.headroom", "80000"}}), "");
 }
 
 TEST(Constraints, LeaveASharedPool) {
-  const auto plant = plant_of("", with({{"switches.buffer", "\"600kB\""}, {"switches.kmin", "\"10kB\""}, {"switches.kmax", "\"20kB\""}}));
-  EXPECT_THAT(broken_by(*plant, {{"switches.headroom", "220000"}}), HasSubstr("total-buffer: switches.buffer: 600000B"));
+  const auto plant = plant_of(
+      "",
+      with({{"switches.buffer", "\"600kB\""}, {"switches.kmin", "\"10kB\""}, {"switches.kmax", "\"20kB\""}}));
+  EXPECT_THAT(broken_by(*plant, {{"switches.headroom", "220000"}}),
+              HasSubstr("total-buffer: switches.buffer: 600000B"));
 }
 
 TEST(Constraints, WantAlphasTimerLongerThanTheGapBetweenCnps) {
@@ -159,7 +165,8 @@ TEST(Constraints, WantAlphasTimerLongerThanTheGapBetweenCnps) {
   // mlx5's own 1 us and 4 us are what was found; to make it worse is refused, to turn something else is not.
   EXPECT_EQ(broken_by(*plant, {{"hosts.rp_ai_rate", "50"}}), "");
   EXPECT_THAT(broken_by(*plant, {{"hosts.np_min_time_between_cnps", "50"}}), HasSubstr("alpha-timer"));
-  EXPECT_EQ(broken_by(*plant, {{"hosts.np_min_time_between_cnps", "50"}, {"hosts.rp_dce_tcp_rtt", "55"}}), "");
+  EXPECT_EQ(broken_by(*plant, {{"hosts.np_min_time_between_cnps", "50"}, {"hosts.rp_dce_tcp_rtt", "55"}}),
+            "");
 }
 
 }  // namespace

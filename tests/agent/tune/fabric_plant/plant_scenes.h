@@ -47,7 +47,8 @@ inline Expected<std::unique_ptr<FabricPlant>> try_plant(const std::string& more 
   return FabricPlant::open(std::string(kSmall) + more + std::string(kTraffic), "small.toml", options,
                            ConfigFiles());
 }
-inline std::unique_ptr<FabricPlant> plant_of(const std::string& more = "", const FabricOptions& options = {}) {
+inline std::unique_ptr<FabricPlant> plant_of(const std::string& more = "",
+                                             const FabricOptions& options = {}) {
   auto plant = try_plant(more, options);
   if (!plant) ADD_FAILURE() << plant.error().text();
   return plant ? std::move(*plant) : nullptr;
