@@ -73,7 +73,7 @@ struct Confirmation {
 };
 // Candidate and baseline in pairs, in turns (ABBA), under circumstances that are new to both. `attempt`
 // counts from 0: each has circumstances of its own.
-Confirmation confirm(Session& session, const Candidate& candidate, int attempt, int reserve);
+Confirmation confirm(Session& session, const Candidate& candidate, int attempt);
 
 // ---- what it comes from
 // -------------------------------------------------------------------------------------

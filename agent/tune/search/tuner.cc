@@ -119,11 +119,11 @@ class Tuning {
     outcome_.stop_reason = search_on(session_, proposer_, reserve);
     reassure(session_, to_confirm + to_explain);
     if (session_.is_stopped()) return interrupted();
-    decide(to_confirm + to_explain, to_explain);
+    decide(to_confirm + to_explain);
   }
 
  private:
-  void decide(int to_keep, int to_explain) {
+  void decide(int to_keep) {
     const Candidate start = session_.space().start();
     const auto at_start = session_.standing(start);
     const bool start_fails = !at_start || !at_start->is_good();
@@ -144,7 +144,7 @@ class Tuning {
     for (const Candidate& candidate : finalists(session_)) {
       const auto standing = session_.standing(candidate);
       if (attempt == kMostConfirmed || (!start_fails && standing->mean() < session_.least_gain())) break;
-      const Confirmation confirmation = confirm(session_, candidate, attempt++, to_explain);
+      const Confirmation confirmation = confirm(session_, candidate, attempt++);
       if (session_.is_stopped()) return interrupted();
       using Result = Confirmation::Result;
       if (confirmation.result == Result::incomplete && !outcome_.reason.empty()) break;  // of the second
