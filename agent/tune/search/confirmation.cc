@@ -1,5 +1,6 @@
 // Whether it holds: the best against the baseline in turns, under circumstances that chose neither.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "agent/tune/search/interval.h"
@@ -10,7 +11,7 @@ namespace rocetune::search {
 namespace {
 
 // Looked at after so many pairs; each look may be wrong with its part of the whole chance (Bonferroni).
-constexpr std::array kLooks{3, 6};
+constexpr std::array kLooks{3, 5};
 
 struct Pair {
   const Trial* baseline = nullptr;
@@ -118,7 +119,9 @@ std::string range_text(const Interval& gain) {
 // What the pairs so far say. not_shown: not yet.
 void judge(Session& session, Confirming& confirming, double confidence, Confirmation& out) {
   const auto gains = confirming.differences(WorkloadSet::searched);
-  if (!gains) {
+  const bool is_spoiled =
+      std::ranges::any_of(confirming.pairs(), [](const Pair& p) { return !p.candidate->score; });
+  if (!gains || is_spoiled) {
     out.result = Confirmation::Result::spoiled;
     for (const Pair& pair : confirming.pairs()) {
       const std::string why = session.scorer().why_no_score(*pair.candidate, WorkloadSet::searched);
@@ -164,15 +167,15 @@ void judge(Session& session, Confirming& confirming, double confidence, Confirma
 
 }  // namespace
 
-Confirmation confirm(Session& session, const Candidate& candidate, int attempt, int reserve) {
+Confirmation confirm(Session& session, const Candidate& candidate, int attempt) {
   Confirming confirming(session, candidate, attempt);
   Confirmation out;
   const double confidence = 1 - (1 - session.confidence()) / static_cast<double>(kLooks.size());
   for (const int look : kLooks) {
     while (static_cast<int>(confirming.pairs().size()) < look) {
-      // A pair is begun only if it can be ended; a later look only with what the first does not need.
-      const int kept = look == kLooks.front() ? 0 : reserve;
-      if (session.left() < 2 + kept || !confirming.run_pair()) {
+      // A pair is begun only if it can be ended. Whether it holds comes before what it comes from.
+
+      if (session.left() < 2 || !confirming.run_pair()) {
         if (out.result == Confirmation::Result::incomplete)
           out.reason = "the budget ended before it was confirmed";
         return out;

@@ -59,11 +59,29 @@ bool challenge(Session& session, Phase phase, const std::string& why, const Cand
   return true;
 }
 
+std::vector<Candidate> by_rank(const Session& session) {
+  std::vector<std::pair<double, Candidate>> ranked;
+  for (const auto& [candidate, standing] : session.standings()) {
+    if (!standing.is_good() || candidate == session.space().start()) continue;
+    const double chance = session.noise_sd() / std::sqrt(static_cast<double>(standing.runs()));
+    ranked.emplace_back(chance - standing.mean(), candidate);
+  }
+  std::ranges::sort(ranked);
+  std::vector<Candidate> out;
+  for (auto& [score, candidate] : ranked) out.push_back(std::move(candidate));
+  return out;
+}
+
 bool reassure(Session& session, int reserve) {
   for (int repeat = 0; repeat < repeats_wanted(session) && session.left() > reserve; ++repeat) {
     const auto standing = session.standing(session.best());
     if (standing && (!standing->is_good() || standing->latest.contains(repeat))) continue;
     if (!run(session, Phase::race, "the best again", session.best(), repeat)) return false;
+    if (session.standing(session.best())->is_good() || session.best() == session.space().start()) continue;
+    // It does not always run: the next one, from the first repeat on.
+    const std::vector<Candidate> next = by_rank(session);
+    session.crown(next.empty() ? session.space().start() : next.front());
+    repeat = -1;
   }
   return true;
 }

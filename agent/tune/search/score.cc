@@ -60,6 +60,18 @@ Objectives mean_of(const std::vector<Objectives>& runs) {
   return out;
 }
 
+namespace {
+
+// Something that the other shows.
+bool lacks(const Objectives& one, const Objectives& other) {
+  for (std::size_t i = 0; i < kObjectives; ++i) {
+    if (other.values[i] && !one.values[i]) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 Scorer::Scorer(const Plant& plant, const Policy& policy)
     : plant_(plant),
       policy_(policy),
@@ -70,6 +82,8 @@ void Scorer::learn_baseline(const Trial& trial) {
   for (std::size_t w = 0; w < trial.observations.size(); ++w) {
     const auto& observation = trial.observations[w];
     if (!observation || !fault_of(*observation, true).empty()) continue;
+    // A run in which counters vanished is nothing to compare with.
+    if (pooled_[w] && lacks(observation->objectives, *pooled_[w])) continue;
     baseline_[{w, trial.repeat}].push_back(observation->objectives);
     pool(w);
   }

@@ -26,8 +26,11 @@ bool measure_baseline(Session& session, Outcome& outcome);
 // be for that, as a score, and `most_repeats` are enough. Then it is crowned. False: the run is over.
 bool challenge(Session& session, Phase phase, const std::string& why, const Candidate& candidate,
                double allowance = 0, int most_repeats = 3);
-// Runs the best under more repeats, up to as many as the noise asks for, so that luck is found out.
+// Runs the best under more repeats, up to as many as the noise asks for, so that luck is found out. One that
+// fails there is best no longer.
 bool reassure(Session& session, int reserve);
+// Candidates that never failed, the start excluded, by what is surely theirs of their mean score, best first.
+std::vector<Candidate> by_rank(const Session& session);
 
 // ---- what is known
 // ------------------------------------------------------------------------------------------
@@ -70,7 +73,7 @@ struct Confirmation {
 };
 // Candidate and baseline in pairs, in turns (ABBA), under circumstances that are new to both. `attempt`
 // counts from 0: each has circumstances of its own.
-Confirmation confirm(Session& session, const Candidate& candidate, int attempt, int reserve);
+Confirmation confirm(Session& session, const Candidate& candidate, int attempt);
 
 // ---- what it comes from
 // -------------------------------------------------------------------------------------

@@ -94,17 +94,11 @@ std::vector<WorkloadResult> results_of(Session& session, const std::vector<int>&
   return out;
 }
 
-// Candidates worth a confirmation: the best, then the others by what is surely theirs of their mean.
+// Candidates worth a confirmation: the best, then the others.
 std::vector<Candidate> finalists(const Session& session) {
-  std::vector<std::pair<double, Candidate>> ranked;
-  for (const auto& [candidate, standing] : session.standings()) {
-    if (!standing.is_good() || candidate == session.best() || candidate == session.space().start()) continue;
-    const double chance = session.noise_sd() / std::sqrt(static_cast<double>(standing.runs()));
-    ranked.emplace_back(chance - standing.mean(), candidate);
-  }
-  std::ranges::sort(ranked);
-  std::vector<Candidate> out{session.best()};
-  for (auto& [score, candidate] : ranked) out.push_back(std::move(candidate));
+  std::vector<Candidate> out = by_rank(session);
+  std::erase(out, session.best());
+  out.insert(out.begin(), session.best());
   return out;
 }
 
@@ -125,11 +119,11 @@ class Tuning {
     outcome_.stop_reason = search_on(session_, proposer_, reserve);
     reassure(session_, to_confirm + to_explain);
     if (session_.is_stopped()) return interrupted();
-    decide(to_confirm + to_explain, to_explain);
+    decide(to_confirm + to_explain);
   }
 
  private:
-  void decide(int to_keep, int to_explain) {
+  void decide(int to_keep) {
     const Candidate start = session_.space().start();
     const auto at_start = session_.standing(start);
     const bool start_fails = !at_start || !at_start->is_good();
@@ -150,7 +144,7 @@ class Tuning {
     for (const Candidate& candidate : finalists(session_)) {
       const auto standing = session_.standing(candidate);
       if (attempt == kMostConfirmed || (!start_fails && standing->mean() < session_.least_gain())) break;
-      const Confirmation confirmation = confirm(session_, candidate, attempt++, to_explain);
+      const Confirmation confirmation = confirm(session_, candidate, attempt++);
       if (session_.is_stopped()) return interrupted();
       using Result = Confirmation::Result;
       if (confirmation.result == Result::incomplete && !outcome_.reason.empty()) break;  // of the second
