@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <fstream>
 
+#include "agent/counters/snapshot.h"
 #include "dataplane/base/json_writer.h"
 #include "dataplane/base/reflect_json.h"
 
@@ -255,6 +256,10 @@ Expected<RecordOutcome> read_record(const std::string& path, const Schema& schem
     if (text.size() > kLineLimit) {
       return fail(ErrorKind::bad_input, "{}:{}: found a line of {} bytes, allowed: {} at most", path,
                   decoder.line_number() + 1, text.size(), kLineLimit);
+    }
+    if (is_snapshot_line(text)) {
+      decoder.skip_line();
+      continue;
     }
     auto reading = decoder.line(text);
     if (!decoder.header()) {

@@ -65,6 +65,8 @@ class RecordDecoder {
   // Takes the next line, without its newline. A reading, or nothing for the header, names and blank lines.
   // Errors: bad_input with file and line.
   Expected<std::optional<Reading>> line(std::string_view text);
+  // A line that is somebody else's: only its number counts.
+  void skip_line() { ++line_; }
   const std::optional<RecordHeader>& header() const { return header_; }
   int line_number() const { return line_; }
 
@@ -107,8 +109,9 @@ struct RecordOutcome {
   bool is_cut_short = false;  // the last line has no newline: the writer was stopped in the middle of it
 };
 
-// Reads the file line by line and hands every good reading to `take`, which returns false to stop. Errors:
-// the file cannot be read, or its first line is no header of a known version.
+// Reads the file line by line (a record, or the record of a snapshot) and hands every good reading to `take`,
+// which returns false to stop. Errors: the file cannot be read, or its first line is no header of a known
+// version.
 Expected<RecordOutcome> read_record(const std::string& path, const Schema& schema,
                                     const std::function<bool(const Reading&)>& take);
 

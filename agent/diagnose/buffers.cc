@@ -164,7 +164,19 @@ Outcome judge_shares(const PortFacts& facts) {
   };
   const EtsView view{*ets, tc_of(facts.roce_class->priority), tc_of(facts.roce_class->cnp_priority)};
   std::vector<Evidence> seen{share_evidence(view, view.data_tc), share_evidence(view, view.cnp_tc)};
-  // No share anywhere: every class is strict or by the vendor's default, which serves RoCE before priority 0.
+  // No share: the class is strict, which serves RoCE before others.
+  if (ets->tsa[view.data_tc] == host::Tsa::vendor) {
+    Finding finding;
+    finding.severity = Severity::info;
+    finding.evidence = std::move(seen);
+    finding.cause = fmt::format(
+        "Traffic class {} of RoCE is scheduled by the vendor's default: no share of the link is guaranteed "
+        "to it.",
+        view.data_tc);
+    finding.fix = advise(fmt::format("Give traffic class {} at least {} by ETS, and CNPs a strict class.",
+                                     view.data_tc, to_text(facts.policy.minimum_ets_share)));
+    return Outcome::found(std::move(finding));
+  }
   if (!view.uses_ets(view.data_tc)) return Outcome::passed(std::move(seen));
 
   Finding finding;
@@ -227,11 +239,11 @@ std::span<const Rule> buffers_rules() {
            "By ETS: at least 50 %, at most 95 %, shares total 100 %, no class in use at 0 %, CNPs strict.",
        .why = "The share is what RoCE keeps when other traffic bursts; a class at 0 % can lose management.",
        .needs = "ETS; the RoCE class.",
-       .decided = "Not a finding where RoCE is strict or by the vendor's default. CNPs that are not strict "
-                  "are info.",
+       .decided = "Not a finding where RoCE is strict; info where the vendor's default schedules it, and for "
+                  "CNPs that are not strict.",
        .fix = "Set the shares.",
        .source = "NVIDIA and ROCm/mori set-ups; Linux mlx5/core/en_dcbnl.c",
-       .gates = {},
+       .gates = {.any_nic = true},
        .judge = judge_shares},
   };
   return kRules;

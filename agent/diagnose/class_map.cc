@@ -257,7 +257,7 @@ std::span<const Rule> class_map_rules() {
            "a VLAN over the port, where PCP can carry the class.",
        .fix = "Map the data and CNP DSCPs; on mlx5 the first DSCP entry switches trust.",
        .source = "Guo et al., SIGCOMM 2016; Linux mlx5/core/en_dcbnl.c (trust follows the application table)",
-       .gates = {},
+       .gates = {.any_nic = true},
        .judge = judge_trust},
       {.id = "MAP-5",
        .title = "DSCP, priority, PFC, buffer and traffic class form one chain",
@@ -270,7 +270,7 @@ std::span<const Rule> class_map_rules() {
        .fix = "Correct the link that breaks; a map entry rather than a PFC bit where both would do, since a "
               "PFC write bounces the link.",
        .source = "Linux mlx5/core/en_dcbnl.c; SONiC default maps",
-       .gates = {},
+       .gates = {.any_nic = true},
        .judge = judge_chain},
       {.id = "MAP-3",
        .title = "PFC is on for exactly one data priority",
@@ -285,7 +285,7 @@ std::span<const Rule> class_map_rules() {
                   "keeps PFC off (PFC-1).",
        .fix = "Turn PFC on for the RoCE priority alone.",
        .source = "Guo et al., SIGCOMM 2016",
-       .gates = {},
+       .gates = {.any_nic = true},
        .judge = judge_lossless_priorities},
   };
   return kRules;

@@ -243,7 +243,7 @@ std::span<const Rule> ecn_rules() {
            "no contradiction on old firmware.",
        .fix = "Follow the path from ECT to CNP.",
        .source = "Zhu et al., SIGCOMM 2015; SONiC",
-       .gates = {.idle_too = true},
+       .gates = {.idle_too = true, .texts_speak = true},
        .judge = judge_ecn_path},
   };
   return kRules;

@@ -58,13 +58,18 @@ void record(Report& report, const Rule& rule, const std::string& subject, Outcom
   if (auto* findings = std::get_if<std::vector<Finding>>(&outcome.value())) {
     for (Finding& finding : *findings) {
       finding.rule = id;
-      finding.subject = finding.subject.empty() ? subject : subject + " " + finding.subject;
+      if (finding.subject.empty()) {
+        finding.subject = subject.empty() ? "inputs" : subject;
+      } else if (!subject.empty()) {
+        finding.subject = subject + " " + finding.subject;
+      }
       report.findings.push_back(std::move(finding));
     }
   } else if (auto* evidence = std::get_if<std::vector<Evidence>>(&outcome.value())) {
-    report.passed.push_back({id, subject, std::move(*evidence)});
+    report.passed.push_back({id, subject.empty() ? "inputs" : subject, std::move(*evidence)});
   } else {
-    report.not_checked.push_back({id, subject, std::move(std::get<std::string>(outcome.value()))});
+    report.not_checked.push_back(
+        {id, subject.empty() ? "inputs" : subject, std::move(std::get<std::string>(outcome.value()))});
   }
 }
 
@@ -73,32 +78,40 @@ bool is_wanted(const Facts& facts, const host::Port& port) {
          std::find(facts.only_ports.begin(), facts.only_ports.end(), port.name) != facts.only_ports.end();
 }
 
-HostFacts host_facts(const Facts& facts, Report& report) {
-  HostFacts out{*facts.host, facts.policy, facts.declared, {}};
-  for (const host::Port& port : facts.host->ports) {
+// The name of a port, with its host's in front where there are several hosts.
+std::string subject_of(const Facts& facts, const host::Host& host, const std::string& port) {
+  return facts.hosts.size() > 1 && !host.name.empty() ? host.name + " " + port : port;
+}
+
+HostFacts host_facts(const Facts& facts, const JudgedHost& judged, Report& report) {
+  HostFacts out{*judged.host, facts.policy, facts.declared, {}};
+  for (const host::Port& port : judged.host->ports) {
+    const std::string subject = subject_of(facts, *judged.host, port.name);
     if (!is_wanted(facts, port)) {
-      report.skipped.push_back({port.name, "not asked for"});
+      report.skipped.push_back({subject, "not asked for"});
       continue;
     }
-    if (facts.only_ports.empty() && !host::carries_rdma(*facts.host, port)) {
-      report.skipped.push_back({port.name, "no RDMA device: not a RoCE port"});
+    if (facts.only_ports.empty() && !host::carries_rdma(*judged.host, port)) {
+      report.skipped.push_back({subject, "no RDMA device: not a RoCE port"});
       continue;
     }
-    out.ports.push_back({*facts.host, port, facts.policy, facts.policy.traits_of(port.nic), facts.declared,
+    out.ports.push_back({*judged.host, port, facts.policy, facts.policy.traits_of(port.nic), facts.declared,
                          class_of(port, facts.declared, facts.policy.plan),
-                         facts.interval == nullptr ? nullptr : facts.interval->find_port(port.name)});
+                         judged.interval == nullptr ? nullptr : judged.interval->find_port(port.name)});
   }
   return out;
 }
 
-// The class of all its ports, if they have the same.
-std::optional<RoceClass> common_class(const HostFacts& facts) {
+// The class of all ports, if they have the same.
+std::optional<RoceClass> common_class(const std::vector<HostFacts>& hosts) {
   std::optional<RoceClass> out;
-  for (const PortFacts& port : facts.ports) {
-    if (!port.roce_class) continue;
-    if (out && (out->priority != port.roce_class->priority || out->dscp != port.roce_class->dscp))
-      return std::nullopt;
-    out = port.roce_class;
+  for (const HostFacts& facts : hosts) {
+    for (const PortFacts& port : facts.ports) {
+      if (!port.roce_class) continue;
+      if (out && (out->priority != port.roce_class->priority || out->dscp != port.roce_class->dscp))
+        return std::nullopt;
+      out = port.roce_class;
+    }
   }
   return out;
 }
@@ -113,6 +126,23 @@ std::string summary_of(const Capture& capture) {
   return fmt::format("{}: {} frames in {:.3g} s, {} RoCE packets in {} flows", capture.file,
                      capture.facts.frames, capture.facts.duration_s, capture.facts.roce_packets,
                      capture.facts.data_flows);
+}
+
+// "nccl.log: nccl-log, env; 3 of 40 lines not understood".
+std::string summary_of(const evidence::FileReport& file, const evidence::Dossier& dossier) {
+  std::vector<std::string> formats;
+  for (const evidence::Document& document : dossier.documents()) {
+    if (document.file != file.name) continue;
+    if (std::find(formats.begin(), formats.end(), document.format) == formats.end()) {
+      formats.push_back(document.format);
+    }
+  }
+  std::string out = file.name + ": ";
+  for (const std::string& format : formats) out += (&format == &formats.front() ? "" : ", ") + format;
+  if (formats.empty()) out += "nothing recognised";
+  if (file.unread > 0) out += fmt::format("; {} of {} lines not understood", file.unread, file.lines);
+  for (const std::string& remark : file.remarks) out += "; " + remark;
+  return out;
 }
 
 }  // namespace
@@ -144,32 +174,59 @@ std::string why_no_traffic_verdict(const PortFacts& facts, bool idle_too) {
                      facts.policy.idle_below_packets);
 }
 
+namespace {
+
+void apply(const Rule& rule, const Facts& facts, const std::vector<HostFacts>& hosts,
+           const std::optional<RoceClass>& roce_class, Report& report) {
+  if (rule.scope() == Scope::capture) {
+    for (const Capture& capture : facts.captures) {
+      record(report, rule, capture.file,
+             std::get<JudgeCapture>(rule.judge)({capture, facts.policy, facts.declared, roce_class}));
+    }
+  } else if (rule.scope() == Scope::dossier) {
+    if (facts.dossier == nullptr) return;
+    record(report, rule, "",
+           std::get<JudgeDossier>(rule.judge)(
+               {*facts.dossier, hosts, facts.captures, facts.policy, facts.declared, facts.counted}));
+  } else if (hosts.empty()) {
+    record(report, rule, kHostSubject, Outcome::not_checked("there is no host among the inputs"));
+  } else {
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+      const HostFacts& host = hosts[i];
+      if (facts.hosts[i].is_told && rule.gates.texts_speak) continue;
+      if (rule.scope() == Scope::host) {
+        record(report, rule, subject_of(facts, host.host, kHostSubject),
+               std::get<JudgeHost>(rule.judge)(host));
+        continue;
+      }
+      for (const PortFacts& port : host.ports) {
+        record(report, rule, subject_of(facts, host.host, port.port.name), judge(rule, port));
+      }
+    }
+  }
+}
+
+}  // namespace
+
 Report diagnose(const Facts& facts, std::span<const Rule* const> rules) {
   Report report;
-  std::optional<HostFacts> all;
-  if (facts.host != nullptr) all.emplace(host_facts(facts, report));
-  if (all) {
-    report.host = all->host.name;
-    for (const PortFacts& port : all->ports) {
-      report.classes.push_back(fmt::format("{}: {}", port.port.name, class_text(port)));
+  std::vector<HostFacts> hosts;
+  for (const JudgedHost& judged : facts.hosts) {
+    hosts.push_back(host_facts(facts, judged, report));
+    for (const PortFacts& port : hosts.back().ports) {
+      report.classes.push_back(
+          fmt::format("{}: {}", subject_of(facts, *judged.host, port.port.name), class_text(port)));
     }
   }
-  const std::optional<RoceClass> roce_class = all ? common_class(*all) : std::nullopt;
+  if (hosts.size() == 1) report.host = hosts.front().host.name;
+  const std::optional<RoceClass> roce_class = common_class(hosts);
   for (const Capture& capture : facts.captures) report.captures.push_back(summary_of(capture));
-  for (const Rule* rule : rules) {
-    if (rule->scope() == Scope::capture) {
-      for (const Capture& capture : facts.captures) {
-        record(report, *rule, capture.file,
-               std::get<JudgeCapture>(rule->judge)({capture, facts.policy, facts.declared, roce_class}));
-      }
-    } else if (!all) {
-      record(report, *rule, kHostSubject, Outcome::not_checked("there is no host among the inputs"));
-    } else if (rule->scope() == Scope::host) {
-      record(report, *rule, kHostSubject, std::get<JudgeHost>(rule->judge)(*all));
-    } else {
-      for (const PortFacts& port : all->ports) record(report, *rule, port.port.name, judge(*rule, port));
+  if (facts.dossier != nullptr) {
+    for (const evidence::FileReport& file : facts.dossier->files()) {
+      report.texts.push_back(summary_of(file, *facts.dossier));
     }
   }
+  for (const Rule* rule : rules) apply(*rule, facts, hosts, roce_class, report);
   std::stable_sort(report.findings.begin(), report.findings.end(),
                    [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
   return report;

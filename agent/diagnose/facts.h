@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "agent/counters/model.h"
+#include "agent/diagnose/counted.h"
 #include "agent/diagnose/finding.h"
 #include "agent/diagnose/policy.h"
 #include "agent/diagnose/roce_class.h"
+#include "agent/evidence/dossier.h"
 #include "agent/host/model.h"
 #include "dataplane/tap/facts.h"
 
@@ -23,14 +25,22 @@ struct Capture {
   tap::TapFacts facts;
 };
 
+// A host that is judged.
+struct JudgedHost {
+  const host::Host* host;
+  const counters::Interval* interval = nullptr;  // nothing: no counters were sampled
+  bool is_told = false;                          // put together from texts: no reader looked at all of it
+};
+
 // Everything a diagnosis starts from.
 struct Facts {
-  const host::Host* host;                        // nothing: there are only captures
-  const counters::Interval* interval = nullptr;  // nothing: no counters were sampled
+  std::span<const JudgedHost> hosts;  // none: there are only captures or texts
   Intent declared;
   const Policy& policy;
   std::vector<std::string> only_ports;  // empty: every RoCE port
   std::span<const Capture> captures;
+  const evidence::Dossier* dossier = nullptr;  // nothing: no texts were handed over
+  std::span<const CountedPort> counted = {};   // the counters in its texts
 };
 
 // One port of it.
@@ -62,6 +72,16 @@ struct CaptureFacts {
   std::optional<RoceClass> roce_class;  // of the host; nothing without one, or if its ports differ
 };
 
+// The texts that were handed over, with the hosts that were put together from them.
+struct DossierFacts {
+  const evidence::Dossier& dossier;
+  std::span<const HostFacts> hosts;
+  std::span<const Capture> captures;
+  const Policy& policy;
+  const Intent& declared;
+  std::span<const CountedPort> counted;
+};
+
 // ---- evidence ----
 
 namespace source {
@@ -88,6 +108,12 @@ Evidence setting(std::string name, const Value& value, std::string unit, std::st
 // "rx_pause_duration_us of priority 3", its increment, its source with the measured time.
 Evidence counter(const counters::PortDelta& delta, std::string_view name,
                  std::optional<Priority> priority = {});
+// A number or word as a document shows it; its source is the place, "nccl.log:12".
+template <class Value>
+Evidence shown(std::string name, const Value& value, std::string unit, const evidence::Document& document,
+               int line = 0) {
+  return {std::move(name), fmt::format("{}", value), std::move(unit), document.place(line)};
+}
 // The counters of the list that are known, in order.
 std::vector<Evidence> counters_seen(const counters::PortDelta& delta,
                                     const std::vector<std::string_view>& names,

@@ -106,6 +106,7 @@ struct Report {
   std::string host;                   // empty without one, or if it has no name
   std::vector<std::string> classes;   // one line per port: which RoCE class it was judged against, and why
   std::vector<std::string> captures;  // one line each: what is in it
+  std::vector<std::string> texts;     // one line each: what was recognised in it
   std::vector<Finding> findings;      // worst first; within a severity in the order of causes
   std::vector<NotChecked> not_checked;
   std::vector<Passed> passed;

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <map>
 #include <set>
 
 #include "agent/diagnose/rule.h"
+#include "agent/host/gid_address.h"
 
 namespace rocetune::diagnose {
 namespace {
@@ -33,6 +33,10 @@ Outcome judge_gids(const PortFacts& facts) {
     if (gid.type == host::GidType::roce_v2 && !gid.is_link_local()) return Outcome::passed({all.back()});
   }
   if (has_unknown) return Outcome::not_checked("the type of some GIDs is not published");
+  // InfiniBand and iWARP ports have such tables too, and a text may show a piece of one.
+  if (!has_v2 && rdma->link_layer != host::LinkLayer::ethernet) {
+    return Outcome::not_checked("no GID is RoCE v2, but the link layer is not known");
+  }
   Finding finding;
   finding.evidence = std::move(all);
   if (!has_v2) {
@@ -122,15 +126,6 @@ Outcome judge_subnets(const HostFacts& facts) {
 
 // ---- GID-4 ----
 
-// The first byte of the MAC that a link-local GID was made of (modified EUI-64, RFC 4291 appendix A); nothing
-// where it was not made of one.
-std::optional<unsigned> first_byte_of_mac(const host::Gid& gid) {
-  unsigned char raw[16] = {};
-  if (!gid.is_link_local() || inet_pton(AF_INET6, gid.address.c_str(), raw) != 1) return std::nullopt;
-  if (raw[11] != 0xff || raw[12] != 0xfe) return std::nullopt;
-  return raw[8] ^ 0x02u;
-}
-
 std::optional<unsigned> first_byte_of_mac(const std::string& mac) {
   unsigned byte = 0;
   if (mac.size() != 17 || std::sscanf(mac.c_str(), "%2x:", &byte) != 1) return std::nullopt;
@@ -144,7 +139,10 @@ std::optional<Finding> group_address(const PortFacts& facts, const host::RdmaPor
   if (facts.port.mac && first_byte_of_mac(*facts.port.mac).value_or(0) & kGroupBit)
     finding.evidence.push_back(setting("MAC", *facts.port.mac, "", source::kNetdev));
   for (const host::Gid& gid : rdma.gids) {
-    if (first_byte_of_mac(gid).value_or(0) & kGroupBit) finding.evidence.push_back(gid_evidence(gid));
+    const auto mac = host::mac_in(gid.address);
+    if (!mac || ((*mac)[0] & kGroupBit) == 0) continue;
+    finding.evidence.push_back(gid_evidence(gid));
+    finding.evidence.push_back(setting("MAC in it", host::to_text(*mac), "", source::kRdma));
   }
   if (finding.evidence.empty()) return std::nullopt;
   finding.cause =

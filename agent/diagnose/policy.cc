@@ -30,11 +30,24 @@ void read_thresholds(TableReader& top, Policy& out) {
                      [&](TableReader& t) { t.required("notable_marks", out.notable_marks, at_least(1)); });
   top.required_table("pcie", [&](TableReader& t) {
     t.required("stall_percent", out.pcie_stall_percent, between(1, 100));
+    t.required("notable_corrected_errors", out.notable_corrected_pcie_errors, at_least(1));
     t.required("wanted_read_request", out.wanted_read_request, between(Bytes(128), Bytes(4096)));
   });
   top.required_table("loss", [&](TableReader& t) {
     t.required("notable", out.notable_loss, between(Ratio(1), Ratio::one()));
     t.required("critical", out.critical_loss, between(out.notable_loss, Ratio::one()));
+  });
+  top.required_table("link", [&](TableReader& t) {
+    t.required("worst_post_fec_ber", out.worst_post_fec_ber, between(1e-20, 1e-3));
+    t.required("notable_errors", out.notable_frame_errors, between(Ratio(1), Ratio::one()));
+    t.required("uneven_lane", out.uneven_lane, a_share());
+  });
+  top.required_table("texts", [&](TableReader& t) {
+    t.required("notable_increase", out.told_increase, at_least(1));
+    t.required("notable_total", out.told_total, at_least(1));
+    t.required("notable_pause_frames", out.told_pause_frames, at_least(1));
+    t.required("notable_pause", out.told_pause, more_than(Duration(0)));
+    t.required("slow_rnr_timer", out.slow_rnr_timer, more_than(Duration(0)));
   });
   top.required_table("pfc", [&](TableReader& t) {
     t.required("most_lossless_priorities", out.most_lossless_priorities, between(1, 8));
@@ -48,6 +61,32 @@ void read_thresholds(TableReader& top, Policy& out) {
     t.required("minimum", out.minimum_mtu, between(Bytes(256), Bytes(65535)));
     t.required("recommended", out.recommended_mtu, between(out.minimum_mtu, Bytes(65535)));
     t.required("roce_overhead", out.roce_overhead, between(Bytes(0), Bytes(255)));
+  });
+}
+
+void read_text_thresholds(TableReader& top, Policy& out) {
+  top.required_table("bench", [&](TableReader& t) {
+    BenchThresholds& bench = out.bench;
+    t.required("ceiling_share", bench.ceiling_share, a_share());
+    t.required("slow_share", bench.slow_share, a_share());
+    t.required("near_line_share", bench.near_line_share, a_share());
+    t.required("large_message", bench.large_message, at_least(Bytes(1)));
+    t.required("cliff_share", bench.cliff_share, a_share());
+    t.required("silent_message", bench.silent_message, at_least(Bytes(1)));
+    t.required("gap_share", bench.gap_share, a_share());
+    t.required("version_share", bench.version_share, a_share());
+  });
+  top.required_table("timers", [&](TableReader& t) {
+    t.required("longest_usual_timeout", out.longest_usual_timeout, between(1, 31));
+    t.required("shortest_usual_timeout", out.shortest_usual_timeout, between(0, out.longest_usual_timeout));
+    t.required("rnr_stall", out.rnr_stall, more_than(Duration(0)));
+    t.required("rnr_tolerance", out.rnr_tolerance, a_share());
+  });
+  top.named_tables("variable", [&](const std::string& name, TableReader& t) {
+    VariableRange& range = out.variables[name];
+    t.required("minimum", range.minimum);
+    t.required("maximum", range.maximum, at_least(range.minimum));
+    t.required("effect", range.effect, not_empty());
   });
 }
 
@@ -86,6 +125,7 @@ Expected<Policy> policy_from_toml(std::string_view text, const std::string& file
   Policy out;
   const auto status = read_toml(text, file, [&](TableReader& top) {
     read_thresholds(top, out);
+    read_text_thresholds(top, out);
     top.named_tables("nic", [&](const std::string& name, TableReader& t) {
       NicTraits& nic = out.nics[name];
       read_nic(t, nic);

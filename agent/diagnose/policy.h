@@ -35,6 +35,24 @@ struct DefaultPlan {
   Priority cnp_priority;
 };
 
+// What results of benchmarks are judged by.
+struct BenchThresholds {
+  Ratio ceiling_share;    // of a NIC's rate that a collective reaches at best
+  Ratio slow_share;       // of what the network is shown to do: below it the limit is elsewhere
+  Ratio near_line_share;  // of a usual link rate: at line rate
+  Bytes large_message;    // from here on a collective is limited by bandwidth
+  Ratio cliff_share;      // of the best smaller size
+  Bytes silent_message;   // busbw 0.00 at this size is no rounding
+  Ratio gap_share;        // slow pairs, of the fast ones
+  Ratio version_share;    // the worse of two versions, of the better
+};
+
+// What a variable of a library may hold.
+struct VariableRange {
+  std::int64_t minimum = 0, maximum = 0;
+  std::string effect;  // of a value outside
+};
+
 struct Policy {
   DefaultPlan plan;
 
@@ -48,6 +66,15 @@ struct Policy {
   std::uint64_t pcie_stall_percent = 0;          // last-second stall that counts as evidence
   Ratio notable_loss;                            // repeated or out-of-sequence share of packets: warning
   Ratio critical_loss;                           //                                            critical
+  Ratio notable_frame_errors;                    // damaged frames of all received: the link is at fault
+  Ratio uneven_lane;                // share of the corrected bits that one lane alone should not have
+  std::uint64_t told_increase = 0;  // of errors between two dumps, where no packets are counted: a finding
+  std::uint64_t told_total = 0;     // the same of one dump, since boot or reset
+  std::uint64_t told_pause_frames = 0;              // since boot or reset: a finding
+  Duration told_pause;                              //                        the same in time
+  Duration slow_rnr_timer;                          // a receiver-not-ready timer from here on stalls a sender
+  double worst_post_fec_ber = 0;                    // more bit errors than that after FEC: a bad link
+  std::uint64_t notable_corrected_pcie_errors = 0;  // so many lines about them are worth a finding
   Ratio minimum_ets_share, maximum_ets_share;
   Bytes minimum_mtu, recommended_mtu;  // of the netdev
   Bytes roce_overhead;                 // what the kernel subtracts before it picks the RDMA MTU
@@ -55,7 +82,13 @@ struct Policy {
   int most_lossless_priorities = 1;
   std::vector<std::string> dcb_daemons;  // programs that write DCB, by host::Owner::name
 
-  std::map<std::string, NicTraits> nics;  // by host::Port::nic
+  BenchThresholds bench;
+  int longest_usual_timeout = 31, shortest_usual_timeout = 0;  // exponents of a queue pair's timeout
+  Duration rnr_stall;                                          // min_rnr_timer 0
+  Ratio rnr_tolerance;                                         // around in-flight / stall
+
+  std::map<std::string, NicTraits> nics;           // by host::Port::nic
+  std::map<std::string, VariableRange> variables;  // of libraries, by name
 
   // Empty for a NIC without a row.
   const NicTraits* traits_of(const std::string& nic) const;

@@ -52,6 +52,7 @@ void write(JsonWriter& out, const Input& input) {
   out.begin_object().member("file", input.file).member("format", input.format);
   text_or_null("host", input.host);
   text_or_null("phase", input.phase);
+  if (input.first_line > 0) out.member("first_line", input.first_line).member("last_line", input.last_line);
   out.end_object();
 }
 
@@ -127,6 +128,8 @@ std::string to_json_text(const Report& report, const std::vector<Input>& inputs,
   to_json(out, report.classes);
   out.key("captures");
   to_json(out, report.captures);
+  out.key("texts");
+  to_json(out, report.texts);
   out.key("findings").begin_array();
   for (const Finding& finding : report.findings) write(out, finding);
   out.end_array();

@@ -16,7 +16,8 @@ struct Input {
   std::string file;    // as given; empty for the live host
   std::string format;  // "live-host", "rocetune-host", "virtual-host"
   std::optional<std::string> host;
-  std::optional<std::string> phase;  // "before", "after", where a name says so
+  std::optional<std::string> phase;   // "before", "after", where a name says so
+  int first_line = 0, last_line = 0;  // of a text, from 1; 0: all of it
 };
 
 // Numbers that a report rests on, by name; a fact that is not known is not there.

@@ -162,13 +162,19 @@ bool may_hide_refusals(const Report& report) {
 std::string to_text(const Report& report, const ReportLook& look) {
   ROCETUNE_ASSERT(look.width >= 40);
   Writer out(look);
-  const bool has_host = report.captures.empty() || !report.host.empty() || !report.classes.empty();
+  const bool has_host =
+      (report.captures.empty() && report.texts.empty()) || !report.host.empty() || !report.classes.empty();
   if (has_host) {
-    out.heading(fmt::format("Host {}", report.host.empty() ? "(no name)" : report.host), Paint::strong);
+    const bool is_told = !report.texts.empty() && report.host.empty();
+    out.heading(is_told ? "Hosts, as far as the texts say"
+                        : fmt::format("Host {}", report.host.empty() ? "(no name)" : report.host),
+                Paint::strong);
     for (const std::string& line : report.classes) out.words(2, line);
   }
   for (const Skipped& one : report.skipped)
     out.words(2, fmt::format("{}: not judged, {}", one.subject, one.reason));
+  if (!report.texts.empty()) out.heading("Texts", Paint::strong);
+  for (const std::string& line : report.texts) out.words(2, line);
   if (!report.captures.empty()) out.heading("Captures", Paint::strong);
   for (const std::string& line : report.captures) out.words(2, line);
   for (const Severity severity : {Severity::critical, Severity::warning, Severity::info}) {

@@ -20,13 +20,15 @@ const char* subject_of(Scope scope) {
       return "each RoCE port, over an interval of its counters";
     case Scope::capture:
       return "each capture";
+    case Scope::dossier:
+      return "the texts that were handed over, together";
   }
   return "";
 }
 
 // Where the rule is not checked at all.
 std::string limits_of(const Rule& rule) {
-  if (rule.scope() == Scope::host || rule.scope() == Scope::capture) return "nothing";
+  if (rule.scope() != Scope::port && rule.scope() != Scope::traffic) return "nothing";
   std::string out;
   const auto add = [&](const char* text) { out += (out.empty() ? "" : "; ") + std::string(text); };
   if (!rule.gates.infiniband_too) add("InfiniBand links");

@@ -184,4 +184,17 @@ std::string firmware_agent_off(const DcbTraits& traits, std::string_view netdev)
   return at == std::string::npos ? out : out.replace(at, kPlace.size(), netdev);
 }
 
+void name_nics(Host& host, const NicTable& nics) {
+  for (Port& port : host.ports) {
+    if (!port.nic.empty()) continue;
+    port.nic = nics.for_driver(port.driver).name;
+    if (!port.rdma) continue;
+    for (const NicRow& row : nics.rows()) {
+      const bool by_driver = !row.rdma_driver.empty() && port.rdma->driver == row.rdma_driver;
+      if (by_driver || (port.nic == "unknown" && port.rdma->device.starts_with(row.name)))
+        port.nic = row.name;
+    }
+  }
+}
+
 }  // namespace rocetune::host

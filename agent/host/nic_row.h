@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/host/model.h"
 #include "dataplane/base/config_files.h"
 #include "dataplane/base/error.h"
 #include "dataplane/base/reflect.h"
@@ -137,6 +138,10 @@ class NicTable {
  private:
   std::vector<NicRow> rows_;
 };
+
+// Gives every port without a NIC's row the one that its drivers or its RDMA device's name tell ("mlx5_0": the
+// kernel names devices after their driver): a port out of texts.
+void name_nics(Host& host, const NicTable& nics);
 
 }  // namespace rocetune::host
 

@@ -58,6 +58,11 @@ BENCHES = {
         peer=aggregate("BM_CopyAndCrc1MiB/mtu:4096", "median"),
         ratios=(Ratio("WRITE of 1 MiB, both ends ÷ copy and CRC alone", aggregate("BM_Write1MiB/mtu:4096", "median"),
                       aggregate("BM_CopyAndCrc1MiB/mtu:4096", "median"), most=30),)),
+    "evidence": Bench(
+        median=aggregate("evidence/nccl-log", "median"), spread=aggregate("evidence/nccl-log", "stddev"),
+        peer=aggregate("evidence/memcpy", "median"),
+        ratios=(Ratio("reading a log of NCCL ÷ memcpy of it", aggregate("evidence/nccl-log", "median"),
+                      aggregate("evidence/memcpy", "median"), most=200),)),
     "tap": Bench(
         median=rf"^capture file, rocetune +{NUMBER}", spread=rf"^capture file, rocetune +{NUMBER} +{NUMBER} +{NUMBER}",
         peer=rf"^capture file, tshark +{NUMBER}", missing_peer=r"^capture file, tshark +not measured",

@@ -20,6 +20,7 @@
 #include "dataplane/base/file.h"
 #include "tools/rocetune/change_session.h"
 #include "tools/rocetune/persist.h"
+#include "tools/rocetune/saved_host.h"
 
 namespace rocetune::cli {
 namespace {
@@ -56,9 +57,9 @@ Expected<host::Host> host_for(const PlanCommand& command, const Tables& tables) 
     read.root = command.change.common.root;
     return host::read_host(read, tables.nics);
   }
-  const auto text = read_file(command.from);
-  if (!text) return tl::unexpected(Error(ErrorKind::bad_input, text.error().text()));
-  return host::host_from_json(*text, command.from);
+  auto saved = read_saved_host(command.from);
+  if (!saved) return tl::unexpected(Error(ErrorKind::bad_input, saved.error().text()));
+  return saved;
 }
 
 // What apply and rollback are for a host that is made anew by every command.

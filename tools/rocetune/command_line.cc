@@ -64,6 +64,7 @@ ExitCode run(int argc, const char* const* argv) {
   add_deadman(dispatch);
   add_tune(dispatch);
   add_sim(dispatch);
+  add_snapshot(dispatch);
   add_tap(dispatch);
   add_bench(dispatch);
 

@@ -83,6 +83,7 @@ void add_doctor(const Dispatch& dispatch) {
       "  rocetune doctor --port eth0 --dscp 26 --priority 3 --watch-for 10s\n"
       "  rocetune inspect --json > host.json; rocetune watch --record load.jsonl --count 30\n"
       "  rocetune doctor --from host.json --recording load.jsonl --json | jq .findings\n"
+      "  rocetune doctor --from ticket/ --explain-inputs\n"
       "  rocetune doctor --from trouble.pcap --dscp 26 --link-speed 100Gbps\n"
       "  rocetune doctor --fabric pause-storm-slow-receiver --host h0\n"
       "  rocetune doctor --explain PFC-6");
@@ -90,8 +91,10 @@ void add_doctor(const Dispatch& dispatch) {
   auto texts = std::make_shared<Texts>();
   add_text(*doctor, "--port", command->ports, "NAME",
            "netdev to judge, may be repeated (default: every RoCE port)");
-  CLI::Option* from = add_text(*doctor, "--from", command->from, "FILE",
-                               "judge what inspect --json printed, or a capture, not this host");
+  CLI::Option* from = add_text(
+      *doctor, "--from", command->from, "PATH",
+      "judge what is in this folder or file, not this host: anything that people paste (tools, logs, "
+      "benchmarks, switches), captures, what inspect --json or snapshot wrote");
   add_text(*doctor, "--recording", command->recording, "FILE",
            "with --from: counters that watch --record wrote")
       ->needs(from);
@@ -120,9 +123,14 @@ void add_doctor(const Dispatch& dispatch) {
       ->check(one_of({"critical", "warning", "info", "never"}));
   add_text(*doctor, "--explain", command->explain, "RULE",
            "what a rule says, why, and by which source; all of them: all");
+  doctor
+      ->add_flag("--explain-inputs", command->explain_inputs,
+                 "with --from: say first what was recognised in which lines, and which were not understood")
+      ->needs(from);
   doctor->add_flag("--passed", command->list_passed, "list what passed, with its evidence");
   declare_class(*doctor, *texts, *command);
   doctor->add_flag("--json", command->common.json, "one JSON object");
+  add_text(*doctor, "--html", command->html, "FILE", "also write a page to attach to a ticket");
   CLI::Option* root =
       add_text(*doctor, "--root", command->common.root, "DIR", "read this tree instead of the host's /")
           ->excludes(from);

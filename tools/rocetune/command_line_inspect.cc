@@ -30,7 +30,11 @@ void add_inspect(const Dispatch& dispatch) {
   CLI::Option* netns =
       add_text(*inspect, "--netns", *space, "NAME",
                "only this network namespace: a name of /run/netns or a path (default: all that hold NICs)");
-  add_fabric(*inspect, command->fabric)->excludes(root)->excludes(netns);
+  CLI::Option* from = add_text(*inspect, "--from", command->from, "FILE",
+                               "show what snapshot or inspect --json wrote, not this host")
+                          ->excludes(root)
+                          ->excludes(netns);
+  add_fabric(*inspect, command->fabric)->excludes(root)->excludes(netns)->excludes(from);
   add_text(*inspect, "--config-dir", command->config_directory, "DIR",
            "NIC rows of your own, in place of built-in ones");
   add_colour(*inspect, command->colour);

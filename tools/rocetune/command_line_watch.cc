@@ -63,8 +63,8 @@ void add_watch(const Dispatch& dispatch) {
       ->type_name("PATTERN");
   CLI::Option* record =
       add_text(*watch, "--record", options.record, "FILE", "write every reading to a new file");
-  CLI::Option* replay =
-      add_text(*watch, "--replay", options.replay, "FILE", "show a recorded file instead of this host");
+  CLI::Option* replay = add_text(*watch, "--replay,--from", options.replay, "FILE",
+                                 "show what watch --record or snapshot wrote, not this host");
   replay->excludes(record);
   watch->add_flag("--json", command->common.json, "JSON lines, also in a terminal");
   CLI::Option* root = add_text(*watch, "--root", command->common.root, "DIR",

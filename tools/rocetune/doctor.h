@@ -16,8 +16,8 @@ namespace rocetune::cli {
 struct DoctorCommand {
   CommonOptions common;
   FabricOptions fabric;
-  std::string config_directory;  // empty: only what is built in
-  std::string from;              // a saved host, or a capture: then there is no host; empty: the live host
+  std::string config_directory;       // empty: only what is built in
+  std::string from;                   // a folder or a file of anything handed over; empty: the live host
   std::vector<std::string> captures;  // beside the host: captures, or reports of `tap --json`
   std::optional<BitRate> link_speed;  // of the captured links; empty: assumed
   std::string recording;              // counters of `watch --record`; empty: sampled live, or none
@@ -29,7 +29,9 @@ struct DoctorCommand {
   std::optional<Duration> watch_for = seconds(2);
   std::optional<diagnose::Severity> fail_on = diagnose::Severity::warning;  // nothing: never
   std::string explain;                                                      // empty: diagnose
+  std::string html;                                                         // a page to write; empty: none
   bool list_passed = false;
+  bool explain_inputs = false;  // what was recognised in texts, and what was not
   ColourChoice colour = ColourChoice::automatic;
 };
 

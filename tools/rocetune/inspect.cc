@@ -11,6 +11,7 @@
 #include "dataplane/base/reflect_json.h"
 #include "tools/rocetune/affinity.h"
 #include "tools/rocetune/confirmed_state.h"
+#include "tools/rocetune/saved_host.h"
 
 namespace rocetune::cli {
 namespace {
@@ -60,6 +61,13 @@ Expected<Inspected> inspect_fabric(const FabricOptions& options) {
                    {.parts = {}, .rdma_devices = none, .dpdk = none}};
 }
 
+Expected<Inspected> inspect_saved(const std::string& path) {
+  auto host = read_saved_host(path);
+  if (!host) return tl::unexpected(host.error());
+  const auto none = not_read();
+  return Inspected{std::move(*host), {.parts = {}, .rdma_devices = none, .dpdk = none}};
+}
+
 Expected<Inspected> inspect_live(const InspectCommand& command, const host::NicTable& nics) {
   auto host = host::read_host({command.common.root, command.network_namespace}, nics);
   if (!host) return tl::unexpected(host.error());
@@ -90,7 +98,9 @@ std::string inspect_json(const host::Host& host, const PartFacts& parts) {
 ExitCode run_inspect(const InspectCommand& command) {
   const auto nics = load_nics(command.config_directory);
   if (!nics) return complain(nics.error());
-  auto found = command.fabric.is_given() ? inspect_fabric(command.fabric) : inspect_live(command, *nics);
+  auto found = command.fabric.is_given() ? inspect_fabric(command.fabric)
+               : !command.from.empty()   ? inspect_saved(command.from)
+                                         : inspect_live(command, *nics);
   if (!found) return complain(found.error());
   if (const auto kept = keep_ports(command.ports, found->host); !kept) return complain(kept.error());
   const std::string text = command.common.json

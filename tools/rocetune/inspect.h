@@ -17,6 +17,7 @@ namespace rocetune::cli {
 struct InspectCommand {
   CommonOptions common;
   FabricOptions fabric;
+  std::string from;                // a snapshot, or what inspect --json wrote; empty: this host
   std::vector<std::string> ports;  // netdevs; empty: all
   std::optional<std::string> network_namespace;
   std::string config_directory;  // empty: what is built in

@@ -29,6 +29,7 @@ void add_plan(const Dispatch& dispatch);
 void add_recover(const Dispatch& dispatch);
 void add_rollback(const Dispatch& dispatch);
 void add_sim(const Dispatch& dispatch);
+void add_snapshot(const Dispatch& dispatch);
 void add_tap(const Dispatch& dispatch);
 void add_tune(const Dispatch& dispatch);
 void add_watch(const Dispatch& dispatch);

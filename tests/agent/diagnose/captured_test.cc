@@ -73,6 +73,7 @@ TEST(Captured, WithoutAHostEveryRuleAboutOneIsNotChecked) {
   EXPECT_TRUE(report.findings.empty());
   EXPECT_TRUE(report.passed.empty());
   for (const Rule* rule : all_rules()) {
+    if (rule->scope() == Scope::dossier) continue;  // there are no texts
     const std::string subject = rule->scope() == Scope::capture ? "empty.pcap" : "host";
     EXPECT_TRUE(std::ranges::any_of(
         report.not_checked, [&](const NotChecked& n) { return n.rule == rule->id && n.subject == subject; }))

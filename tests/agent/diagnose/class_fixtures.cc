@@ -160,7 +160,8 @@ std::vector<Fixture> flow_control_fixtures() {
          s.dcb().ets->tx_share_percent = {2, 0, 0, 98};
        },
        "98%"},
-      {"ETS-1", "eth0", Kind::passed, [](Scenario& s) { s.dcb().ets->tsa.fill(host::Tsa::vendor); }},
+      {"ETS-1", "eth0", Kind::found, [](Scenario& s) { s.dcb().ets->tsa.fill(host::Tsa::vendor); },
+       "vendor's default"},
       {"ETS-1", "eth0", Kind::not_checked, [](Scenario& s) { s.dcb().ets = absent("no ETS"); }, "no ETS"},
   };
 }

@@ -207,8 +207,9 @@ void Scenario::map(int dscp, int priority) {
 }
 
 Report Scenario::report() const {
-  return diagnose(Facts{has_host ? &host : nullptr, sampled ? &interval : nullptr, declared, test_policy(),
-                        only_ports, captures});
+  std::vector<JudgedHost> hosts;
+  if (has_host) hosts.push_back({&host, sampled ? &interval : nullptr});
+  return diagnose(Facts{hosts, declared, test_policy(), only_ports, captures});
 }
 
 Scenario healthy() {

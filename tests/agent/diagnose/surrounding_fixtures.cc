@@ -231,7 +231,19 @@ std::vector<Fixture> address_fixtures() {
       {"MTU-1", "eth0", Kind::passed, [](Scenario& s) { s.port().mtu = Bytes(4192); }},
       {"MTU-1", "eth0", Kind::found, [](Scenario& s) { s.port().mtu = Bytes(4191); }, "2048"},
       {"MTU-1", "eth0", Kind::found, [](Scenario& s) { s.rdma().active_mtu = Bytes(1024); }, "allows 4096"},
-      {"MTU-1", "eth0", Kind::not_checked, [](Scenario& s) { s.port().mtu = Bytes(0); }, "MTU"},
+      {"MTU-1", "eth0", Kind::passed, [](Scenario& s) { s.port().mtu = Bytes(0); }},
+      {"MTU-1", "eth0", Kind::found,
+       [](Scenario& s) {
+         s.port().mtu = Bytes(0);
+         s.rdma().active_mtu = Bytes(1024);
+       },
+       "1500 as a rule"},
+      {"MTU-1", "eth0", Kind::not_checked,
+       [](Scenario& s) {
+         s.port().mtu = Bytes(0);
+         s.rdma().active_mtu.reset();
+       },
+       "MTU"},
   };
 }
 

@@ -5,6 +5,7 @@
 #include "dataplane/base/config_files.h"
 #include "dataplane/base/json_reader.h"
 #include "dataplane/fabric/result.h"
+#include "tests/dataplane/fabric/fabric_scenes.h"
 
 namespace rocetune::fabric {
 namespace {

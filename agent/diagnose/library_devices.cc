@@ -1,0 +1,402 @@
+// NET-2 and LAG-2: which NICs a job uses of those that are there, and over how many queue pairs.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "agent/diagnose/rule.h"
+#include "agent/diagnose/texts.h"
+#include "agent/evidence/words.h"
+
+namespace rocetune::diagnose {
+namespace {
+
+using evidence::contains;
+using Names = std::set<std::string>;
+
+// ---- lists of devices ----
+
+// NCCL_IB_HCA: "^" excludes, "=" is exact, else prefixes; each may have a port.
+struct HcaList {
+  bool excludes = false, is_exact = false;
+  std::vector<std::string> entries;
+
+  bool takes(std::string_view device) const {
+    if (entries.empty()) return true;
+    const bool named = std::any_of(entries.begin(), entries.end(), [&](const std::string& entry) {
+      return is_exact ? device == entry : device.starts_with(entry);
+    });
+    return named != excludes;
+  }
+};
+
+HcaList hca_list_of(std::string_view text) {
+  HcaList out;
+  while (!text.empty() && (text.front() == '^' || text.front() == '=')) {
+    (text.front() == '^' ? out.excludes : out.is_exact) = true;
+    text.remove_prefix(1);
+  }
+  while (!text.empty()) {
+    const auto comma = text.find(',');
+    std::string_view entry = evidence::trimmed(text.substr(0, comma));
+    entry = entry.substr(0, entry.find_first_of(":/"));
+    if (!entry.empty()) out.entries.emplace_back(entry);
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+  }
+  return out;
+}
+
+// Devices that are named one by one; empty for a list that excludes or only gives a prefix without a number.
+Names named_devices(const evidence::Setting& setting) {
+  const HcaList list = hca_list_of(setting.value);
+  Names out;
+  if (list.excludes) return out;
+  for (const std::string& entry : list.entries) {
+    if (entry.find_first_of("0123456789", entry.find_last_not_of("0123456789")) == std::string::npos ||
+        entry == "mlx5")
+      return {};
+    out.insert(entry);
+  }
+  return out;
+}
+
+std::string joined(const Names& names) { return listed({names.begin(), names.end()}, 9); }
+
+// The place of an environment: two phases of one file are one place.
+std::string device_place_of(const SettingSeen& seen) {
+  if (!seen.setting->host.empty()) return seen.setting->host;
+  if (seen.document->host) return *seen.document->host;
+  return seen.document->phase ? seen.document->series : seen.document->file;
+}
+
+// ---- NET-2 ----
+
+void compare_hosts(const DossierFacts& facts, std::vector<Finding>& findings, std::vector<Evidence>& good) {
+  std::map<std::string, std::pair<SettingSeen, Names>> lists;
+  for (const SettingSeen& seen : settings_named(facts.dossier, "NCCL_IB_HCA")) {
+    Names names = named_devices(*seen.setting);
+    if (!names.empty()) lists.insert_or_assign(device_place_of(seen), std::pair{seen, std::move(names)});
+  }
+  if (lists.empty()) return;
+  const auto& [first_place, first] = *lists.begin();
+  for (const auto& [place, other] : lists) {
+    if (other.second == first.second) continue;
+    Finding finding;
+    finding.subject = first_place + " and " + place;
+    finding.evidence = {shown_setting(first.first), shown_setting(other.first)};
+    finding.cause = "The hosts use different lists of NICs, so that ranks meet over different rails.";
+    finding.fix = advise(
+        "Use the same devices in the same order on every host, or check that the names differ for a reason "
+        "(another "
+        "slot order), rail by rail.",
+        {"ibdev2netdev", "nvidia-smi topo -m"});
+    findings.push_back(std::move(finding));
+    return;
+  }
+  good.push_back(shown_setting(first.first));
+}
+
+// Within one environment every library must mean the same NICs.
+void compare_libraries(const DossierFacts& facts, std::vector<Finding>& findings) {
+  for (const SettingSeen& nccl : settings_named(facts.dossier, "NCCL_IB_HCA")) {
+    const Names ours = named_devices(*nccl.setting);
+    if (ours.empty()) continue;
+    for (const char* other : {"NVSHMEM_HCA_PE_MAPPING", "NVSHMEM_HCA_LIST", "UCX_NET_DEVICES"}) {
+      for (const SettingSeen& seen : settings_named(facts.dossier, other)) {
+        if (seen.document != nccl.document || seen.setting->host != nccl.setting->host) continue;
+        const Names theirs = named_devices(*seen.setting);
+        if (theirs.empty() || theirs == ours) continue;
+        Finding finding;
+        finding.subject = device_place_of(nccl);
+        finding.evidence = {shown_setting(nccl), shown_setting(seen)};
+        finding.cause = fmt::format("NCCL_IB_HCA names {}, {} names {}: they contradict each other.",
+                                    joined(ours), other, joined(theirs));
+        finding.fix = advise(
+            "Name the same NICs in both, and compare the traffic counters of each NIC while the job runs.");
+        findings.push_back(std::move(finding));
+      }
+    }
+  }
+}
+
+void compare_logs(const DossierFacts& facts, std::vector<Finding>& findings, std::vector<Evidence>& good) {
+  struct Used {
+    const evidence::Document* document;
+    const evidence::NcclDevices* devices;
+  };
+  std::map<std::string, Used> by_host;
+  for (const auto& [document, log] : facts.dossier.all<evidence::NcclLog>()) {
+    for (const evidence::NcclDevices& devices : log->devices) {
+      if (devices.is_shortened || devices.names.empty()) continue;
+      by_host.emplace(devices.quote.host.empty() ? document->file : devices.quote.host,
+                      Used{document, &devices});
+    }
+  }
+  if (by_host.empty()) return;
+  const Used& first = by_host.begin()->second;
+  for (const auto& [host, used] : by_host) {
+    if (used.devices->names.size() == first.devices->names.size()) continue;
+    Finding finding;
+    finding.subject = by_host.begin()->first + " and " + host;
+    finding.evidence = {quoted("devices", first.devices->quote, *first.document),
+                        quoted("devices", used.devices->quote, *used.document)};
+    finding.cause = fmt::format("The hosts use {} and {} NICs: the slower one sets the pace.",
+                                first.devices->names.size(), used.devices->names.size());
+    finding.fix = advise("Find out why a NIC is missing on one host: link, driver, NCCL_IB_HCA, container.",
+                         {"ibstat", "ibdev2netdev"});
+    findings.push_back(std::move(finding));
+    return;
+  }
+  good.push_back(quoted("devices", first.devices->quote, *first.document));
+}
+
+bool is_active(const host::RdmaPort& port) {
+  const std::string state = evidence::lower_case(port.state);
+  return contains(state, "active") && !contains(state, "inactive");
+}
+
+// Active ports of one host that the job does not use.
+void compare_ports(const DossierFacts& facts, std::vector<Finding>& findings, std::vector<Evidence>& good) {
+  std::map<std::string, std::vector<PortSeen>> by_owner;
+  for (const PortSeen& seen : rdma_ports_in(facts.dossier)) {
+    if (!is_active(*seen.port)) continue;
+    auto& ports = by_owner[seen.document->host.value_or("")];
+    const bool known = std::any_of(ports.begin(), ports.end(), [&](const PortSeen& other) {
+      return other.port->device == seen.port->device && other.port->port == seen.port->port;
+    });
+    if (!known) ports.push_back(seen);
+  }
+  const auto lists = settings_named(facts.dossier, "NCCL_IB_HCA");
+  const bool has_environment = !settings_in(facts.dossier).empty();
+  for (const auto& [owner, ports] : by_owner) {
+    const SettingSeen* list = nullptr;
+    for (const SettingSeen& seen : lists) {
+      if (owner.empty() || !seen.document->host || *seen.document->host == owner) list = &seen;
+    }
+    const HcaList hca = list != nullptr ? hca_list_of(list->setting->value) : HcaList();
+    std::vector<const PortSeen*> used, unused;
+    for (const PortSeen& seen : ports) (hca.takes(seen.port->device) ? used : unused).push_back(&seen);
+    // Two functions of one adapter, of which each has half of the lanes.
+    for (const PortSeen* one : used) {
+      for (const PortSeen& other : ports) {
+        const auto& guid = one->port->system_image_guid;
+        if (&other == one || !guid || other.port->system_image_guid != guid ||
+            other.port->device == one->port->device)
+          continue;
+        const bool other_used = hca.takes(other.port->device);
+        if (list != nullptr && other_used) continue;
+        if (list == nullptr && !has_environment) continue;
+        Finding finding;
+        finding.severity = list != nullptr ? Severity::warning : Severity::info;
+        finding.confidence = Confidence::medium;
+        finding.subject = one->port->device + " and " + other.port->device;
+        finding.evidence = {shown("system image GUID of both", *guid, "", *one->document)};
+        if (list != nullptr) finding.evidence.push_back(shown_setting(*list));
+        finding.cause = list != nullptr ? "Two functions of one adapter are active, and the list names one: "
+                                          "alone it has only its half of the PCIe lanes."
+                                        : "Two functions of one adapter are active, each with its own part "
+                                          "of the PCIe lanes, and no list says that both are "
+                                          "used: one alone cannot reach the port's rate.";
+        finding.fix =
+            advise(fmt::format("Name both, NCCL_IB_HCA={},{}, with an address and the same MTU on each.",
+                               one->port->device, other.port->device),
+                   {"lspci -vvv | grep -E 'Ethernet|LnkSta:'"});
+        findings.push_back(std::move(finding));
+        break;
+      }
+      if (!findings.empty()) break;
+    }
+    if (list == nullptr || unused.empty() || !findings.empty()) continue;
+    if (used.empty()) {
+      Finding finding;
+      finding.subject = owner.empty() ? list->setting->name : owner;
+      finding.evidence = {shown_setting(*list), shown("active device", unused.front()->port->device, "",
+                                                      *unused.front()->document)};
+      finding.cause = "None of the devices that NCCL_IB_HCA names is an active port of this host.";
+      finding.fix = advise("Correct the list.", {"ibdev2netdev"});
+      findings.push_back(std::move(finding));
+      continue;
+    }
+    const bool alike = std::all_of(unused.begin(), unused.end(), [&](const PortSeen* seen) {
+      return seen->port->rate && seen->port->rate == used.front()->port->rate &&
+             seen->port->link_layer == used.front()->port->link_layer;
+    });
+    if (!alike || used.size() * 2 > ports.size()) {
+      good.push_back(shown_setting(*list));
+      continue;
+    }
+    Finding finding;
+    finding.confidence = Confidence::medium;
+    finding.subject = owner.empty() ? list->setting->name : owner;
+    finding.evidence = {shown_setting(*list),
+                        shown("active ports of the same rate", ports.size(), "", *ports.front().document)};
+    finding.cause = fmt::format(
+        "The job uses {} of {} active ports of the same rate: the ceiling is that of the ports it uses.",
+        used.size(), ports.size());
+    finding.fix =
+        advise("Name all ports that belong to the fabric, and leave out only those of other networks.",
+               {"ibdev2netdev"});
+    findings.push_back(std::move(finding));
+  }
+}
+
+Outcome judge_devices(const DossierFacts& facts) {
+  std::vector<Finding> findings;
+  std::vector<Evidence> good;
+  compare_hosts(facts, findings, good);
+  compare_libraries(facts, findings);
+  compare_logs(facts, findings, good);
+  compare_ports(facts, findings, good);
+  if (!findings.empty()) return Outcome::found(std::move(findings));
+  if (!good.empty()) return Outcome::passed(std::move(good));
+  return Outcome::not_checked(
+      "no list of the NICs in use (NCCL_IB_HCA, \"NET/IB : Using\") stands beside another or beside the "
+      "ports (ibstat)");
+}
+
+// ---- LAG-2 ----
+
+void check_split(const DossierFacts& facts, std::vector<Finding>& findings) {
+  std::set<std::string> places;
+  for (const SettingSeen& qps : settings_named(facts.dossier, "NCCL_IB_QPS_PER_CONNECTION")) {
+    const auto count = evidence::integer_of(qps.setting->value);
+    if (!count || *count < 2) continue;
+    for (const SettingSeen& split : settings_named(facts.dossier, "NCCL_IB_SPLIT_DATA_ON_QPS")) {
+      if (split.document != qps.document || split.setting->value != "0" ||
+          !places.insert(qps.document->file).second)
+        continue;
+      Finding finding;
+      finding.subject = qps.document->file;
+      finding.evidence = {shown_setting(qps), shown_setting(split)};
+      finding.cause = fmt::format(
+          "{} queue pairs are opened, but every message goes over one of them, so that equal-cost paths and "
+          "bond members "
+          "are used one at a time.",
+          *count);
+      finding.fix = advise(
+          "Set NCCL_IB_SPLIT_DATA_ON_QPS=1 with several queue pairs, together with adaptive routing where "
+          "the fabric has it, "
+          "and look at the load of each uplink.");
+      findings.push_back(std::move(finding));
+    }
+  }
+}
+
+void check_bonds(const DossierFacts& facts, std::vector<Finding>& findings) {
+  for (const SettingSeen& hca : settings_named(facts.dossier, "NCCL_IB_HCA")) {
+    if (!contains(hca.setting->value, "bond")) continue;
+    Finding finding;
+    finding.severity = Severity::warning;
+    finding.confidence = Confidence::medium;
+    finding.subject = hca.setting->value;
+    finding.evidence = {shown_setting(hca)};
+    bool several = false, split = false;
+    for (const SettingSeen& seen : settings_in(facts.dossier)) {
+      if (seen.document != hca.document) continue;
+      if (seen.setting->name == "NCCL_IB_QPS_PER_CONNECTION") {
+        several = evidence::integer_of(seen.setting->value).value_or(1) > 1;
+        finding.evidence.push_back(shown_setting(seen));
+      }
+      if (seen.setting->name == "NCCL_IB_SPLIT_DATA_ON_QPS") split = seen.setting->value == "1";
+    }
+    if (several && split) continue;
+    if (several) finding.severity = Severity::info;
+    finding.cause = several ? "The device is a bond: a queue pair is hashed to one member, and it is not "
+                              "said whether data is split over the queue "
+                              "pairs (NCCL_IB_SPLIT_DATA_ON_QPS)."
+                            : "The device is a bond: with one queue pair per connection each connection is "
+                              "hashed to one member, half of the rate.";
+    finding.fix = advise(
+        "Use 2 to 4 queue pairs with NCCL_IB_SPLIT_DATA_ON_QPS=1 and compare the load of the members, or "
+        "give the ports to the job "
+        "one by one instead of a bond.");
+    findings.push_back(std::move(finding));
+    return;
+  }
+}
+
+// One queue pair against several on the same device.
+void compare_counts(const DossierFacts& facts, std::vector<Finding>& findings, std::vector<Evidence>& good) {
+  const std::vector<RunSeen> runs = perftest_runs_in(facts.dossier);
+  for (const RunSeen& one : runs) {
+    const evidence::PerftestRow* alone = one.run->best();
+    if (alone == nullptr || one.run->qps.value_or(0) != 1) continue;
+    for (const RunSeen& many : runs) {
+      const evidence::PerftestRow* together = many.run->best();
+      if (together == nullptr || many.run->qps.value_or(0) < 2 || many.run->device != one.run->device ||
+          many.run->test != one.run->test)
+        continue;
+      std::vector<Evidence> evidence{
+          shown("one queue pair", fmt::format("{:.4g}", alone->average_Gbps), "Gb/s", *one.document,
+                alone->line),
+          shown(fmt::format("{} queue pairs", *many.run->qps), fmt::format("{:.4g}", together->average_Gbps),
+                "Gb/s", *many.document, together->line)};
+      if (alone->average_Gbps >= facts.policy.bench.slow_share.value() * together->average_Gbps) {
+        good = std::move(evidence);
+        continue;
+      }
+      Finding finding;
+      finding.confidence = Confidence::medium;
+      finding.subject = one.run->device;
+      finding.evidence = std::move(evidence);
+      finding.cause =
+          "One queue pair reaches a fraction of what several reach: it is hashed to one member of a bond or "
+          "one of several paths, or its "
+          "window is too small.";
+      finding.fix = advise(
+          "Use several queue pairs with data split over them, entropy in the UDP source port, or ports "
+          "without bond; prove it by the "
+          "load of each member or uplink.");
+      findings.push_back(std::move(finding));
+      return;
+    }
+  }
+}
+
+Outcome judge_spreading(const DossierFacts& facts) {
+  std::vector<Finding> findings;
+  std::vector<Evidence> good;
+  check_split(facts, findings);
+  check_bonds(facts, findings);
+  compare_counts(facts, findings, good);
+  if (!findings.empty()) return Outcome::found(std::move(findings));
+  if (!good.empty()) return Outcome::passed(std::move(good));
+  for (const SettingSeen& split : settings_named(facts.dossier, "NCCL_IB_SPLIT_DATA_ON_QPS")) {
+    if (split.setting->value == "1") return Outcome::passed({shown_setting(split)});
+  }
+  return Outcome::not_checked(
+      "neither the number of queue pairs with what they reach, nor the load of paths or members is among the "
+      "inputs");
+}
+
+}  // namespace
+
+std::span<const Rule> library_devices_rules() {
+  static constexpr Rule kRules[] = {
+      {.id = "NET-2",
+       .title = "The NICs in use are the NICs that are there",
+       .condition =
+           "Lists of devices agree between hosts and libraries, and name the active ports of the fabric.",
+       .why = "The ceiling is that of the devices used; two functions of one adapter share its lanes.",
+       .needs = "NCCL_IB_HCA or a log's \"Using\" line of each host; ibstat or ibv_devinfo of the ports.",
+       .decided = "Warning where lists differ, contradict, or leave out half of the like ports; info where "
+                  "two functions of one adapter are there and "
+                  "nothing tells that both are used.",
+       .fix = "Correct the list.",
+       .source = "deepseek-ai/DeepEP#336, NVIDIA/dgx-spark-playbooks#102",
+       .judge = judge_devices},
+      {.id = "LAG-2",
+       .title = "There are as many flows as paths",
+       .condition = "Data is split over several queue pairs where there are several paths or bond members.",
+       .why = "A queue pair is hashed to one path; more of them do not help while each message takes one.",
+       .needs = "NCCL_IB_QPS_PER_CONNECTION with NCCL_IB_SPLIT_DATA_ON_QPS, a bond device in use, or "
+                "perftest with one and several queue pairs.",
+       .decided = "Warning for several queue pairs without split, a bond with one, or one queue pair far "
+                  "below several; info where split is not said.",
+       .fix = "More queue pairs with split, entropy, adaptive routing, or no bond.",
+       .source = "NVIDIA/nccl-tests#191, NVIDIA/nccl#1015, cluster-readiness-engine#287",
+       .judge = judge_spreading},
+  };
+  return kRules;
+}
+
+}  // namespace rocetune::diagnose

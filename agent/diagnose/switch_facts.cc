@@ -1,0 +1,143 @@
+#include "agent/diagnose/switch_facts.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace rocetune::diagnose {
+
+using evidence::SwitchEvidence;
+using evidence::SwitchModel;
+using evidence::SwitchSettings;
+using evidence::SwitchSystem;
+
+std::string SwitchText::name() const {
+  if (!model().name.empty()) return model().name;
+  if (document->host && !document->host->empty()) return *document->host;
+  return fmt::format("{} in {}", maker_name(model().system), document->file);
+}
+
+std::vector<SwitchText> switch_texts(const DossierFacts& facts) {
+  std::vector<SwitchText> out;
+  for (const auto& [document, content] : facts.dossier.all<SwitchEvidence>())
+    out.push_back({document, content});
+  return out;
+}
+
+std::string SwitchPorts::text() const {
+  if (ports.size() == 1) return ports.front();
+  if (ports.size() <= 3) return fmt::format("{}", fmt::join(ports, ", "));
+  return fmt::format("{}, {} and {} more", ports[0], ports[1], ports.size() - 2);
+}
+
+std::vector<SwitchPorts> alike_ports(const SwitchModel& model) {
+  std::vector<SwitchPorts> out;
+  for (auto& [port, settings] : model.all()) {
+    const auto same = std::ranges::find_if(
+        out, [&settings = settings](const SwitchPorts& p) { return p.settings == settings; });
+    if (same != out.end()) {
+      same->ports.push_back(port);
+    } else {
+      out.push_back({{port}, std::move(settings)});
+    }
+  }
+  return out;
+}
+
+std::string subject_of(const SwitchText& text, const SwitchPorts& ports) {
+  const std::string which = ports.text();
+  return text.name() + (which.empty() ? "" : " " + which);
+}
+
+namespace {
+
+void add_mark(std::vector<MarkedTraffic>& out, MarkedTraffic mark) {
+  const bool known = std::ranges::any_of(
+      out, [&](const MarkedTraffic& m) { return m.dscp == mark.dscp && m.who == mark.who; });
+  if (!known) out.push_back(std::move(mark));
+}
+
+std::string who_of(const HostFacts& host, const PortFacts& port) {
+  return host.host.name.empty() ? port.port.name : host.host.name + " " + port.port.name;
+}
+
+}  // namespace
+
+std::vector<MarkedTraffic> marked_traffic(const DossierFacts& facts) {
+  std::vector<MarkedTraffic> out;
+  for (const HostFacts& host : facts.hosts) {
+    for (const PortFacts& port : host.ports) {
+      if (!port.roce_class || !port.roce_class->dscp) continue;
+      if (!port.roce_class->declared && port.roce_class->confidence == Confidence::low) continue;
+      const std::string who = who_of(host, port);
+      add_mark(out, {*port.roce_class->dscp, port.roce_class->priority, who,
+                     setting("RoCE class of " + who, to_text(*port.roce_class), "", "its class map")});
+    }
+  }
+  for (const evidence::Document& document : facts.dossier.documents()) {
+    for (const evidence::Fact& fact : document.facts) {
+      if (fact.name != "map.dscp" || !Dscp::is_valid(static_cast<std::int64_t>(fact.value))) continue;
+      const Dscp dscp(static_cast<int>(fact.value));
+      add_mark(out, {dscp, std::nullopt, document.file,
+                     shown("DSCP set for RDMA", dscp.value(), "", document, document.first_line)});
+    }
+  }
+  for (const Capture& capture : facts.captures) {
+    if (capture.facts.dscps.empty()) continue;
+    const tap::DscpFacts& most = capture.facts.dscps.front();
+    add_mark(out, {most.dscp, std::nullopt, capture.file,
+                   setting(fmt::format("RoCE packets with DSCP {}", most.dscp.value()), most.packets,
+                           "packets", capture.file)});
+  }
+  if (facts.declared.dscp) {
+    add_mark(out, {*facts.declared.dscp, facts.declared.priority, "the plan",
+                   setting("DSCP declared", facts.declared.dscp->value(), "", facts.declared.origin)});
+  }
+  return out;
+}
+
+std::vector<HostLossless> host_lossless(const DossierFacts& facts) {
+  std::vector<HostLossless> out;
+  for (const HostFacts& host : facts.hosts) {
+    for (const PortFacts& port : host.ports) {
+      if (port.port.dcb.pfc && !port.port.dcb.pfc->enabled.is_empty())
+        out.push_back({who_of(host, port), port.port.dcb.pfc->enabled});
+    }
+  }
+  return out;
+}
+
+std::optional<Priority> switch_priority(SwitchSystem system, const SwitchSettings& settings, Dscp dscp) {
+  if (const auto mapped = priority_of(settings, dscp)) return mapped;
+  if (settings.priority_of_dscp.empty()) return std::nullopt;
+  switch (system) {
+    // What no entry or class names goes to the default class.
+    case SwitchSystem::sonic:
+    case SwitchSystem::nxos:
+    case SwitchSystem::junos:
+    case SwitchSystem::routeros:
+      return Priority(0);
+    // By the upper three bits.
+    case SwitchSystem::nvue:
+    case SwitchSystem::onyx:
+    case SwitchSystem::eos:
+      return Priority(dscp.value() / 8);
+    case SwitchSystem::unknown:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Outcome judge_switches(const DossierFacts& facts, const std::string& reason, const JudgeSwitchPorts& judge) {
+  std::vector<Finding> findings;
+  std::vector<Evidence> good;
+  const auto texts = switch_texts(facts);
+  for (const SwitchText& text : texts) {
+    for (const SwitchPorts& ports : alike_ports(text.model())) judge(text, ports, findings, good);
+  }
+  if (!findings.empty()) return Outcome::found(std::move(findings));
+  if (!good.empty()) return Outcome::passed(std::move(good));
+  return Outcome::not_checked(texts.empty() ? "there is no text of a switch among the inputs" : reason);
+}
+
+}  // namespace rocetune::diagnose

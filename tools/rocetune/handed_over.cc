@@ -1,0 +1,322 @@
+#include "tools/rocetune/handed_over.h"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "agent/counters/record.h"
+#include "agent/counters/snapshot.h"
+#include "agent/evidence/assembly.h"
+#include "agent/evidence/catalogue/catalogue.h"
+#include "dataplane/base/file.h"
+#include "dataplane/base/utf8.h"
+#include "dataplane/tap/capture_analysis.h"
+#include "dataplane/tap/capture_reader.h"
+#include "dataplane/tap/report.h"
+
+namespace rocetune::cli {
+namespace {
+
+constexpr int kDeepestFolder = 8;
+constexpr std::size_t kMostFiles = 100000;
+// A text of which more lines than this share were not understood is somebody's notes as well.
+constexpr double kNotesShare = 0.5;
+
+struct FoundFile {
+  std::string path;       // to open it
+  std::string name;       // relative
+  bool is_alone = false;  // no folder was given
+};
+
+// Every regular file below `path`, by name. A link to a folder is not followed.
+Expected<> list_files(const std::string& path, const std::string& prefix, int depth,
+                      std::vector<FoundFile>& out) {
+  const auto names = list_directory(path);
+  if (!names) return tl::unexpected(names.error());
+  for (const std::string& name : *names) {
+    const std::string full = path + "/" + name;
+    struct stat status {};
+    if (::lstat(full.c_str(), &status) != 0) continue;
+    if (S_ISDIR(status.st_mode)) {
+      if (depth >= kDeepestFolder) continue;
+      if (auto below = list_files(full, prefix + name + "/", depth + 1, out); !below) return below;
+    } else if (S_ISREG(status.st_mode) ||
+               (S_ISLNK(status.st_mode) && ::stat(full.c_str(), &status) == 0 && S_ISREG(status.st_mode))) {
+      if (out.size() >= kMostFiles) {
+        return fail(ErrorKind::bad_input, "{}: found more than {} files, allowed: at most so many", path,
+                    kMostFiles);
+      }
+      out.push_back({full, prefix + name});
+    }
+  }
+  return {};
+}
+
+Expected<std::vector<FoundFile>> files_below(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return fail_os(errno, "--from: {}", path);
+  std::vector<FoundFile> out;
+  if (!S_ISDIR(status.st_mode)) {
+    out.push_back({path, std::string(file_name_of(path)), true});
+    return out;
+  }
+  if (auto listed = list_files(path, "", 0, out); !listed)
+    return tl::unexpected(listed.error().within("--from"));
+  if (out.empty())
+    return fail(ErrorKind::bad_input, "--from: {}: found no file in it, allowed: one or more", path);
+  return out;
+}
+
+std::string_view first_word(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+}
+
+class Reader {
+ public:
+  Reader(const tap::ObserverOptions& options, const counters::Schema& schema, HandedOver so_far)
+      : options_(options), schema_(schema), out_(std::move(so_far)) {}
+
+  Expected<> read(const FoundFile& file) {
+    auto mapped = tap::MappedFile::open(file.path);
+    if (!mapped) {
+      if (mapped.error().kind() != ErrorKind::denied) return tl::unexpected(mapped.error().within("--from"));
+      note_unreadable(file.name, mapped.error().text());
+      return {};
+    }
+    const wire::ConstBytes bytes = mapped->bytes();
+    if (tap::CaptureReader::is_capture(bytes))
+      return add_capture(file, tap::analyse_capture(bytes, file.name, options_));
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (first_word(text).starts_with('{')) {
+      if (counters::is_snapshot(text)) return add_snapshot(file, text);
+      const std::string_view head = text.substr(0, 4096);
+      if (head.find("\"rocetune_counters\"") != std::string_view::npos) return read_recording(file);
+      if (head.find("\"schema_version\"") != std::string_view::npos) {
+        if (head.find("\"boot_id\"") != std::string_view::npos) return add_saved_host(file, text);
+        if (head.find("\"capture\"") != std::string_view::npos) {
+          return add_capture(file, tap::facts_from_report(text, file.name), "rocetune-tap");
+        }
+      }
+    }
+    return add_text(file, text);
+  }
+
+  // A capture, or what `tap --json` printed of one or of a port; nothing else.
+  Expected<> read_capture(const FoundFile& file) {
+    const auto mapped = tap::MappedFile::open(file.path);
+    if (!mapped) return tl::unexpected(mapped.error());
+    const wire::ConstBytes bytes = mapped->bytes();
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (first_word(text).starts_with('{')) {
+      return add_capture(file, tap::facts_from_report(text, file.path), "rocetune-tap");
+    }
+    return add_capture(file, tap::analyse_capture(bytes, file.path, options_));
+  }
+
+  // From the first to the last reading of `watch --record`.
+  Expected<> read_recording(const FoundFile& file) {
+    Recording recording;
+    std::optional<counters::Reading> first, last;
+    const auto outcome = counters::read_record(file.path, schema_, [&](const counters::Reading& reading) {
+      (first ? last : first) = reading;
+      return true;
+    });
+    if (!outcome) return tl::unexpected(outcome.error());
+    if (!last) {
+      return fail(ErrorKind::bad_input, "{}: found fewer than two readings, allowed: two or more", file.path);
+    }
+    recording.host = outcome->header.host;
+    recording.interval = counters::interval_between(schema_, *first, *last);
+    out_.inputs.push_back({file.name, "rocetune-counters", recording.host, std::nullopt});
+    recordings_.push_back(std::move(recording));
+    return {};
+  }
+
+  HandedOver take() {
+    if (!reports_.empty()) {
+      out_.dossier = evidence::Dossier(std::move(reports_), std::move(documents_));
+      for (evidence::AssembledHost& assembled : evidence::assemble_hosts(out_.dossier)) {
+        out_.hosts.push_back(std::move(assembled.host));
+        out_.host_origins.emplace_back();
+        ++out_.told_hosts;
+      }
+      out_.counted = diagnose::counted_ports(out_.dossier, schema_);
+    }
+    out_.intervals.resize(out_.hosts.size());
+    place_recordings();
+    return std::move(out_);
+  }
+
+ private:
+  Expected<> add_capture(const FoundFile& file, Expected<tap::TapFacts> facts,
+                         const char* format = "capture") {
+    if (!facts) return tl::unexpected(facts.error());
+    out_.captures.push_back({file.name, std::move(*facts)});
+    out_.inputs.push_back({file.name, format, std::nullopt, std::nullopt});
+    return {};
+  }
+
+  Expected<> add_saved_host(const FoundFile& file, std::string_view text) {
+    auto host = host::host_from_json(text, file.name);
+    if (!host) return tl::unexpected(host.error());
+    out_.inputs.push_back({file.name, "rocetune-host",
+                           host->name.empty() ? std::nullopt : std::optional(host->name), std::nullopt});
+    out_.hosts.push_back(std::move(*host));
+    out_.host_origins.push_back(file.name);
+    return {};
+  }
+
+  Expected<> add_snapshot(const FoundFile& file, std::string_view text) {
+    auto snapshot = counters::read_snapshot(text, file.name, schema_);
+    if (!snapshot) return tl::unexpected(snapshot.error());
+    const std::string& name = snapshot->host.name;
+    out_.inputs.push_back(
+        {file.name, "rocetune-snapshot", name.empty() ? std::nullopt : std::optional(name), {}});
+    out_.hosts.push_back(std::move(snapshot->host));
+    out_.host_origins.push_back(file.name);
+    out_.intervals.resize(out_.hosts.size());
+    const std::vector<counters::Reading>& readings = snapshot->readings;
+    if (readings.size() > 1) {
+      out_.intervals.back() = counters::interval_between(schema_, readings.front(), readings.back());
+    }
+    for (const counters::SavedText& saved : snapshot->texts) {
+      if (auto added = add_text({file.path, file.name + "/" + saved.name}, saved.content); !added)
+        return added;
+    }
+    if (!snapshot->remarks.empty()) {
+      evidence::FileReport report;
+      report.name = file.name;
+      report.remarks = std::move(snapshot->remarks);
+      reports_.push_back(std::move(report));
+    }
+    return {};
+  }
+
+  Expected<> add_text(const FoundFile& file, std::string_view text) {
+    evidence::TextReading reading = evidence::read_text(text, file.name, evidence::all_formats());
+    // One file of JSON that nothing else is: it was meant to be a host.
+    if (file.is_alone && reading.documents.empty() && first_word(text).starts_with('{')) {
+      auto host = host::host_from_json(text, file.path);
+      if (!host) return tl::unexpected(host.error());
+      return fail(ErrorKind::bad_input,
+                  "{}: found JSON without a host, allowed: what rocetune inspect --json prints", file.path);
+    }
+    int lines_read = 0;
+    for (const evidence::Document& document : reading.documents) {
+      out_.inputs.push_back({file.name, document.format, document.host,
+                             document.phase ? std::optional(document.phase->text) : std::nullopt,
+                             document.first_line, document.last_line});
+      lines_read += document.last_line - document.first_line + 1;
+    }
+    const bool is_mostly_notes =
+        reading.documents.empty() ||
+        reading.report.unread > kNotesShare * static_cast<double>(reading.report.unread + lines_read);
+    if (is_mostly_notes) out_.inputs.push_back({file.name, "notes", std::nullopt, std::nullopt});
+    reports_.push_back(std::move(reading.report));
+    std::move(reading.documents.begin(), reading.documents.end(), std::back_inserter(documents_));
+    return {};
+  }
+
+  void note_unreadable(const std::string& name, std::string why) {
+    evidence::FileReport report;
+    report.name = name;
+    report.remarks.push_back("not readable: " + std::move(why));
+    reports_.push_back(std::move(report));
+    out_.inputs.push_back({name, "notes", std::nullopt, std::nullopt});
+  }
+
+  // A recording belongs to the host of its name; one alone to the only host.
+  void place_recordings() {
+    for (Recording& recording : recordings_) {
+      if (!recording.interval) continue;
+      for (std::size_t i = 0; i < out_.hosts.size(); ++i) {
+        if (out_.hosts[i].name != recording.host && out_.hosts.size() > 1) continue;
+        out_.intervals[i] = std::move(recording.interval);
+        break;
+      }
+    }
+  }
+
+  struct Recording {
+    std::string host;
+    std::optional<counters::Interval> interval;
+  };
+
+  const tap::ObserverOptions& options_;
+  const counters::Schema& schema_;
+  std::vector<evidence::FileReport> reports_;
+  std::vector<evidence::Document> documents_;
+  std::vector<Recording> recordings_;
+  HandedOver out_;
+};
+
+// The lines of a text by number, from 1.
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> out;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    out.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+}  // namespace
+
+Expected<HandedOver> read_handed_over(HandedOver there, const std::string& from, const Beside& beside,
+                                      const tap::ObserverOptions& options, const counters::Schema& schema) {
+  Reader reader(options, schema, std::move(there));
+  if (!from.empty()) {
+    const auto files = files_below(from);
+    if (!files) return tl::unexpected(files.error());
+    for (const FoundFile& file : *files) {
+      if (auto read = reader.read(file); !read) return tl::unexpected(read.error());
+    }
+  }
+  const auto found = [](const std::string& path) { return FoundFile{path, std::string(file_name_of(path))}; };
+  for (const std::string& path : beside.captures) {
+    if (auto read = reader.read_capture(found(path)); !read) return tl::unexpected(read.error());
+  }
+  if (!beside.recording.empty()) {
+    if (auto read = reader.read_recording(found(beside.recording)); !read)
+      return tl::unexpected(read.error());
+  }
+  return reader.take();
+}
+
+std::string explain_inputs(const HandedOver& handed, const std::string& path) {
+  constexpr std::size_t kShownLines = 40;  // of one file
+  constexpr std::size_t kShownWidth = 100;
+  std::string out;
+  for (const evidence::FileReport& report : handed.dossier.files()) {
+    out += fmt::format("{}: {} lines, {} not understood\n", report.name, report.lines, report.unread);
+    for (const diagnose::Input& input : handed.inputs) {
+      if (input.file != report.name || input.first_line == 0) continue;
+      out += fmt::format("  lines {}-{}: {}{}{}\n", input.first_line, input.last_line, input.format,
+                         input.host ? ", host " + *input.host : "", input.phase ? ", " + *input.phase : "");
+    }
+    for (const std::string& remark : report.remarks) out += fmt::format("  {}\n", remark);
+    if (report.unread_lines.empty()) continue;
+    struct stat status {};
+    const bool is_folder = ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+    const auto text = read_file(is_folder ? path + "/" + report.name : path, Bytes(1 << 30));
+    if (!text) continue;
+    const std::vector<std::string_view> lines = lines_of(*text);
+    std::size_t shown = 0;
+    for (const evidence::UnreadLines& range : report.unread_lines) {
+      for (int number = range.first; number <= range.last && shown < kShownLines; ++number, ++shown) {
+        if (static_cast<std::size_t>(number) > lines.size()) break;
+        out += fmt::format("  line {} not understood: {}\n", number,
+                           printable(lines[static_cast<std::size_t>(number) - 1].substr(0, kShownWidth)));
+      }
+    }
+    if (static_cast<std::size_t>(report.unread) > shown) {
+      out += fmt::format("  and {} more lines\n", static_cast<std::size_t>(report.unread) - shown);
+    }
+  }
+  return out;
+}
+
+}  // namespace rocetune::cli
