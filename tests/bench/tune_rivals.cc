@@ -232,7 +232,7 @@ int main(int argc, char** argv) {
     repeats += (i == 0 ? "" : ",") + (one ? fmt::format("{:.4f}", *one) : "null");
   }
   const auto score = trials.mean(found, kJudgedBy, kRepeats);
-  fmt::print("{{\"fabric\":\"{}\",\"search\":\"{}\",\"trials\":{},\"seed\":{},\"score\":{},\"found\":{}}}\n",
+  fmt::print("{{\"fabric\":\"{}\",\"search\":\"{}\",\"trials\":{},\"seed\":{},\"score\":{},\"repeats\":[{}],\"found\":{}}}\n",
              (*plant)->scenario().name, search, count, seed, score ? fmt::format("{:.5f}", *score) : "null", repeats,
              settings_text(trials.space(), found));
 }

@@ -13,5 +13,7 @@ Expected<std::vector<std::string>> shipped_scenarios();
 // `scenario`: the path of a file, one of those names, or a name below configs/fabrics; `what`: the argument that
 // says so. Error: bad_input with the names and the nearest.
 Expected<ConfigFile> scenario_source(const std::string& scenario, std::string_view what = "SCENARIO");
+// The same for what is to be tuned: the error names the shipped fabrics.
+Expected<ConfigFile> fabric_source(const std::string& fabric, std::string_view what);
 
 }  // namespace rocetune::cli

@@ -40,7 +40,7 @@ Expected<std::unique_ptr<FabricPlant>> open_plant(const TuneCommand& command, co
     if (!setting) return tl::unexpected(setting.error());
     options.settings.push_back(std::move(*setting));
   }
-  const auto source = scenario_source(command.fabric, "--fabric");
+  const auto source = fabric_source(command.fabric, "--fabric");
   if (!source) return tl::unexpected(source.error());
   return FabricPlant::open(source->text, source->name, options, configs);
 }

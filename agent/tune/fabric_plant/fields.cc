@@ -30,6 +30,15 @@ HostField dcqcn_field(const dcqcn::Parameter& row) {
               }};
 }
 
+// With the entries that either of them has.
+std::string map_text_beside(const fabric::DscpMap& map, const fabric::DscpMap& other) {
+  std::vector<Dscp> named;
+  for (int dscp = 0; dscp < Dscp::kCount; ++dscp) {
+    if (other[static_cast<std::size_t>(dscp)] != Priority(0)) named.emplace_back(dscp);
+  }
+  return map_text(map, named);
+}
+
 std::string ports_text(const SwitchParameters& at) {
   std::string out = map_text(at.priority_of);
   for (const auto& [port, map] : at.priority_of_port) {
@@ -73,6 +82,10 @@ std::vector<SwitchField> make_switch_fields() {
        [](S& to, const S& from) {
          to.priority_of = from.priority_of;
          to.priority_of_port = from.priority_of_port;
+       },
+       [](const S& s, const S& beside) {
+         return s.priority_of == beside.priority_of ? ports_text(s)
+                                                    : map_text_beside(s.priority_of, beside.priority_of);
        }},
       {"lossless", "its priorities with PFC", ChangeCost::none,
        [](const S& s) { return to_text(s.ingress.lossless); },

@@ -19,6 +19,8 @@ struct Field {
   search::ChangeCost cost = search::ChangeCost::none;
   std::function<std::string(const Part&)> text;  // equal texts: equal settings
   std::function<void(Part& to, const Part& from)> copy;
+  // The text for people who see it beside that of another part; empty: text says it.
+  std::function<std::string(const Part&, const Part& beside)> text_beside;
 };
 using HostField = Field<fabric::HostParameters>;
 using SwitchField = Field<fabric::SwitchParameters>;

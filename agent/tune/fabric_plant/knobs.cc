@@ -134,10 +134,13 @@ namespace {
 // "as found" or "as the others". `parts_of`: the parts of a scenario by number.
 template <class Part, class PartsOf>
 FabricKnob deviation_knob(const Deviation& deviation, const Field<Part>& field, std::string name,
-                          const Part& usual, const PartsOf& parts_of) {
+                          const Part& found, const Part& usual, const PartsOf& parts_of) {
   FabricKnob out;
   out.knob = {.name = std::move(name), .meaning = field.meaning, .kind = search::KnobKind::categorical};
-  out.knob.choices = {"as found: " + deviation.as_found, "as the others: " + field.text(usual)};
+  const auto label = [&](const Part& part, const Part& beside) {
+    return field.text_beside ? field.text_beside(part, beside) : field.text(part);
+  };
+  out.knob.choices = {"as found: " + label(found, usual), "as the others: " + label(usual, found)};
   out.knob.cost = field.cost;
   out.read = [deviation, &field, parts_of](const Scenario& s) {
     const auto& parts = parts_of(s);
@@ -156,6 +159,14 @@ FabricKnob deviation_knob(const Deviation& deviation, const Field<Part>& field, 
     auto& parts = parts_of(s);
     for (const std::uint32_t member : deviation.members)
       field.copy(parts.at(member), parts.at(deviation.usual));
+    if constexpr (std::is_same_v<Part, SwitchParameters>) {
+      // What an event makes of the switch has the setting, unless the event says it itself.
+      for (fabric::Fault& fault : s.options.faults) {
+        if (fault.kind == fabric::Fault::Kind::switch_classes && deviation.contains(fault.switch_index) &&
+            field.text(fault.classes) == deviation.as_found)
+          field.copy(fault.classes, parts.at(deviation.usual));
+      }
+    }
   };
   return out;
 }
@@ -169,6 +180,7 @@ void add_deviation_knobs(KnobTableMaker& maker) {
     const std::string members = hosts_text(deviation.members);
     FabricKnob knob =
         deviation_knob(deviation, field, members + "." + field.name,
+                       maker.scenario().options.own_host.at(deviation.members.front()),
                        maker.scenario().options.own_host.at(deviation.usual), hosts_of);
     knob.place = Place::hosts;
     knob.knob.start_origin = maker.origin("hosts.own of " + members);
@@ -180,6 +192,7 @@ void add_deviation_knobs(KnobTableMaker& maker) {
     const std::string members = switches_text(deviation.members);
     FabricKnob knob =
         deviation_knob(deviation, field, members + "." + field.name,
+                       maker.scenario().options.own_switch.at(deviation.members.front()),
                        maker.scenario().options.own_switch.at(deviation.usual), switches_of);
     knob.place = Place::switches;
     knob.knob.start_origin = maker.origin("switches.own of " + members);
@@ -189,9 +202,10 @@ void add_deviation_knobs(KnobTableMaker& maker) {
 
 KnobTable knobs_of(const Scenario& scenario, const std::string& file, bool is_any_flow) {
   KnobTableMaker maker(scenario, file);
+  // Whether there is PFC, and DCQCN, decides which of the others do anything: they come first.
   add_class_knobs(maker);
-  add_switch_knobs(maker);
   add_host_knobs(maker);
+  add_switch_knobs(maker);
   add_dcqcn_knobs(maker);
   add_workload_knobs(maker, is_any_flow);
   add_deviation_knobs(maker);

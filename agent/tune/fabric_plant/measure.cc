@@ -28,12 +28,14 @@ struct Times {
     p99 = summary->p99;
     most = summary->max;
   }
-  // A quantile with the missing ones behind all others.
-  double quantile(double share, double of_finished, double limit_us) const {
-    const auto all = static_cast<double>(finished + missing);
-    if (missing == 0) return of_finished;
-    if (static_cast<double>(missing) > (1 - share) * all) return limit_us;
-    return most;
+  // With the missing ones behind all others; what is not known lies between what is.
+  bool is_missing(double share) const {
+    return static_cast<double>(missing) > (1 - share) * static_cast<double>(finished + missing);
+  }
+  double median(double limit_us) const { return is_missing(0.5) ? limit_us : p50; }
+  double tail(double limit_us) const {
+    if (missing == 0) return p99;
+    return is_missing(0.99) ? limit_us : most;
   }
 };
 
@@ -216,8 +218,8 @@ Observation observation_of(const RunResult& result, const Scenario& scenario) {
   } else {
     const Times times = result.flows.count > 0 ? times_of_flows(result) : times_of_jobs(result);
     const double limit_us = limit_s * kMicrosecondsPerSecond;
-    out.objectives[Objective::latency] = times.quantile(0.5, times.p50, limit_us);
-    out.objectives[Objective::p99_fct] = times.quantile(0.99, times.p99, limit_us);
+    out.objectives[Objective::latency] = times.median(limit_us);
+    out.objectives[Objective::p99_fct] = times.tail(limit_us);
   }
   out.objectives[Objective::pause_ratio] = std::min(most_paused(result), 1.0);
   if (result.flows.count > 1) out.objectives[Objective::fairness] = result.flows.fairness;

@@ -119,6 +119,11 @@ std::string json_of(const FabricTuning& tuning, const FabricPlant& plant, bool w
   search::write_outcome(out, tuning.outcome, plant, with_series);
   out.key("plan");
   to_json(out, tuning.plan);
+  out.key("best_settings").begin_array();
+  const search::Space& space = plant.space();
+  for (const search::Setting& setting : space.difference(space.start(), tuning.outcome.best))
+    out.value(space[setting.knob].name + "=" + space[setting.knob].text(setting.value));
+  out.end_array();
   out.key("unrepaired");
   to_json(out, tuning.unrepaired);
   out.member("fabric", plant.scenario().name).member("description", plant.scenario().description);

@@ -42,7 +42,8 @@ Expected<search::Policy> policy_for(const FabricPlant& plant, search::Policy pol
 // Findings whose cause is hardware: hosts that pause the fabric because they receive slowly.
 std::vector<Unrepaired> unrepaired_of(const FabricPlant& plant);
 
-// Members, beside search::write_outcome's: fabric, findings[], unrepaired[], plan[], space[], left_out[].
+// Members, beside search::write_outcome's: plan[] (Step), best_settings[] ("knob=value", what Space::setting
+// reads), unrepaired[], fabric, findings[], space[], left_out[], constraints[], suggestions[].
 std::string json_of(const FabricTuning& tuning, const FabricPlant& plant, bool with_series);
 // What a search would turn, and what doctor says, without one: space[], constraints[], suggestions[], ...
 std::string space_json(const FabricPlant& plant);

@@ -43,7 +43,7 @@ Interval around(double score, double half) { return percent_of(Interval{score - 
 
 }  // namespace
 
-std::vector<Attribution> attribute(Session& session, const Candidate& best) {
+std::vector<Attribution> attribute(Session& session, const Candidate& best, const Losses& known) {
   const Space& space = session.space();
   const std::vector<ChangeGroup> groups = groups_of(session.plant(), best);
   const auto at_best = session.standing(best);
@@ -59,12 +59,19 @@ std::vector<Attribution> attribute(Session& session, const Candidate& best) {
 
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const Candidate candidate = without(space, best, {groups[i]});
+    const auto before = known.find(knobs_of(groups[i]));
+    if (before != known.end() && !session.standing(candidate)) {
+      losses[i] = before->second;
+      if (*losses[i] < kMostGain)
+        out[i].without = around(*losses[i], half_width(session, 1, at_best->runs()));
+      continue;
+    }
     const auto standing = measured(session, candidate, "the best without " + space.text(groups[i].settings));
     if (!standing) continue;
     // One that does not run without the change needs it more than any figure says.
     losses[i] = standing->is_good() ? at_best->mean() - standing->mean() : kMostGain;
     if (standing->is_good())
-      out[i].without = around(*losses[i], half_width(session, standing->runs, at_best->runs));
+      out[i].without = around(*losses[i], half_width(session, standing->runs(), at_best->runs()));
   }
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const Candidate candidate = space.canonical(space.with(space.start(), groups[i].settings));
@@ -72,7 +79,7 @@ std::vector<Attribution> attribute(Session& session, const Candidate& best) {
     if (!standing) continue;
     gains[i] = standing->is_good() ? standing->mean() - start : 0;
     if (standing->is_good() && at_start && at_start->is_good())
-      out[i].alone = around(*gains[i], half_width(session, standing->runs, at_start->runs));
+      out[i].alone = around(*gains[i], half_width(session, standing->runs(), at_start->runs()));
   }
   for (std::size_t i = 0; i < groups.size(); ++i)
     out[i].effect = effect_of(session, whole, gains[i], losses[i]);

@@ -41,34 +41,26 @@ class Confirming {
     return true;
   }
 
-  // Difference of a workload's scores in a pair; none: the candidate's run has no score.
+  // Difference of a workload's scores in a pair; none: the candidate's run has no score. Of a baseline that
+  // does not run there is no difference: 0 stands for its score.
   std::optional<double> difference(const Pair& pair, std::size_t workload) {
-    const Scorer& scorer = session_.scorer();
-    const auto score = [&](const Trial& trial) -> std::optional<double> {
-      const auto& observation = trial.observations[workload];
-      if (!observation) return std::nullopt;
-      return scorer.workload_score(workload, *observation, trial.repeat, true);
-    };
-    const auto candidate = score(*pair.candidate);
+    const auto candidate = session_.scorer().workload_score(workload, *pair.candidate, true);
     if (!candidate) return std::nullopt;
-    const auto baseline = score(*pair.baseline);
-    if (!baseline) {
-      baseline_fails_ = true;
-      return kMostGain;
-    }
-    return *candidate - *baseline;
+    const auto baseline = session_.scorer().workload_score(workload, *pair.baseline, true);
+    return *candidate - baseline.value_or(0);
   }
 
-  // Over all pairs; none: a run of the candidate is spoiled.
+  // Over all pairs in which the baseline runs; none: a run of the candidate is spoiled.
   std::optional<std::vector<double>> differences(WorkloadSet set) {
     std::vector<double> out;
     for (const Pair& pair : pairs_) {
+      const bool is_compared = session_.scorer().score(*pair.baseline, set, true).has_value();
       std::vector<std::optional<double>> by_workload(session_.plant().workloads().size());
       for (const std::size_t w : session_.scorer().members(set)) {
         by_workload[w] = difference(pair, w);
         if (!by_workload[w]) return std::nullopt;
       }
-      out.push_back(session_.scorer().combined(by_workload, set));
+      if (is_compared) out.push_back(session_.scorer().combined(by_workload, set));
     }
     return out;
   }
@@ -78,6 +70,7 @@ class Confirming {
     for (const std::size_t w : session_.scorer().members(WorkloadSet::held_out)) {
       Moments change;
       for (const Pair& pair : pairs_) {
+        if (!session_.scorer().workload_score(w, *pair.baseline, true)) continue;
         if (const auto d = difference(pair, w)) change.add(*d);
       }
       const double floor = noise_floor(w);
@@ -90,7 +83,12 @@ class Confirming {
     return {};
   }
 
-  bool baseline_fails() const { return baseline_fails_; }
+  // Pairs in which it does.
+  int baseline_failures() const {
+    return static_cast<int>(std::ranges::count_if(pairs_, [&](const Pair& pair) {
+      return !session_.scorer().score(*pair.baseline, WorkloadSet::searched, true).has_value();
+    }));
+  }
   const std::vector<Pair>& pairs() const { return pairs_; }
 
  private:
@@ -98,10 +96,8 @@ class Confirming {
   double noise_floor(std::size_t workload) const {
     Moments moments;
     for (const Trial& trial : session_.trials()) {
-      if (trial.candidate != session_.space().start() || !trial.observations[workload]) continue;
-      const auto score =
-          session_.scorer().workload_score(workload, *trial.observations[workload], trial.repeat, true);
-      if (score) moments.add(*score);
+      if (!session_.scorer().is_baseline(trial)) continue;
+      if (const auto score = session_.scorer().workload_score(workload, trial, true)) moments.add(*score);
     }
     if (moments.count() < 2) return 0;
     return student_quantile(static_cast<int>(moments.count()) - 1, session_.confidence()) *
@@ -112,7 +108,6 @@ class Confirming {
   const Candidate& candidate_;
   int attempt_;
   std::vector<Pair> pairs_;
-  bool baseline_fails_ = false;
 };
 
 std::string range_text(const Interval& gain) {
@@ -131,7 +126,9 @@ void judge(Session& session, Confirming& confirming, double confidence, Confirma
     }
     return;
   }
-  out.gain = mean_interval(*gains, confidence, session.random());
+  out.pairs = static_cast<int>(confirming.pairs().size());
+  out.baseline_failures = confirming.baseline_failures();
+  if (gains->size() >= 2) out.gain = mean_interval(*gains, confidence, session.random());
   if (!session.scorer().members(WorkloadSet::held_out).empty()) {
     const auto held_out = confirming.differences(WorkloadSet::held_out);
     if (!held_out) {
@@ -139,19 +136,30 @@ void judge(Session& session, Confirming& confirming, double confidence, Confirma
       out.reason = "the best so far failed under a held-out workload";
       return;
     }
-    out.held_out = mean_interval(*held_out, confidence, session.random());
+    if (held_out->size() >= 2) out.held_out = mean_interval(*held_out, confidence, session.random());
     out.reason = confirming.worse_held_out();
     if (!out.reason.empty()) {
       out.result = Confirmation::Result::held_out;
       return;
     }
   }
-  const bool is_better = out.gain->low > 0 && out.gain->mid >= session.least_gain();
-  out.result = is_better ? Confirmation::Result::better : Confirmation::Result::not_shown;
-  out.reason = is_better
-                   ? fmt::format("confirmed under new circumstances: {}", range_text(*out.gain))
-                   : fmt::format("the best so far gained {} under new circumstances, {:.2f} % is needed",
-                                 range_text(*out.gain), session.policy().minimum_gain_percent);
+  // The candidate ran in all pairs. Where the baseline did not in half of them, that is worth more than any
+  // gain.
+  const bool is_cure =
+      2 * out.baseline_failures >= out.pairs && (!out.gain || out.gain->mid >= -session.least_gain());
+  const bool is_better = out.gain && out.gain->low > 0 && out.gain->mid >= session.least_gain();
+  out.result = is_better || is_cure ? Confirmation::Result::better : Confirmation::Result::not_shown;
+  if (is_cure) {
+    out.reason = fmt::format("it ran {0} times of {0} under new circumstances, what is there {1} times",
+                             out.pairs, out.pairs - out.baseline_failures);
+  } else if (!out.gain) {
+    out.reason = "what is there failed too often to be compared with";
+  } else {
+    out.reason = is_better
+                     ? fmt::format("confirmed under new circumstances: {}", range_text(*out.gain))
+                     : fmt::format("the best so far gained {} under new circumstances, {:.2f} % is needed",
+                                   range_text(*out.gain), session.policy().minimum_gain_percent);
+  }
 }
 
 }  // namespace
@@ -173,10 +181,9 @@ Confirmation confirm(Session& session, const Candidate& candidate, int attempt, 
       out.trials.push_back(confirming.pairs().back().candidate->number);
     }
     judge(session, confirming, confidence, out);
-    out.baseline_fails = confirming.baseline_fails();
     if (out.result != Confirmation::Result::not_shown) return out;
     // Far from worth it: more pairs would not change that.
-    if (out.gain->high < session.least_gain()) return out;
+    if (out.gain && out.gain->high < session.least_gain()) return out;
   }
   return out;
 }

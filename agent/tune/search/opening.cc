@@ -47,22 +47,14 @@ std::string names_of(const std::vector<const Suggestion*>& suggestions) {
   return out;
 }
 
-// A score below the best by no more than chance.
-bool is_no_worse(const Session& session, const Candidate& candidate, double best) {
-  const auto standing = session.standing(candidate);
-  return standing && standing->is_good() &&
-         standing->mean() >= best - std::max(session.noise_sd(), session.least_gain() / 4);
-}
-
 // One after the other over what has been kept so far. A fix that cannot be made before another one has
 // another chance after it.
 void try_one_by_one(Session& session, std::vector<const Suggestion*> suggestions, Outcome& outcome) {
-  Candidate kept = session.space().start();
   std::map<const Suggestion*, std::string> obstacles;
   for (std::size_t round = 0; round < 2 && !suggestions.empty(); ++round) {
     std::vector<const Suggestion*> later;
     for (const Suggestion* suggestion : suggestions) {
-      const Candidate candidate = all_of(session.space(), kept, {suggestion});
+      const Candidate candidate = all_of(session.space(), session.best(), {suggestion});
       const std::string why_not = obstacle(session, candidate, suggestion->settings);
       if (!why_not.empty()) {
         obstacles[suggestion] = why_not;
@@ -70,17 +62,26 @@ void try_one_by_one(Session& session, std::vector<const Suggestion*> suggestions
         continue;
       }
       obstacles.erase(suggestion);
-      const auto before = session.standing(kept);
-      if (session.run({.phase = Phase::remedy, .why = "fix of " + suggestion->id, .candidate = candidate}) ==
-          nullptr)
+      if (!challenge(session, Phase::remedy, "fix of " + suggestion->id, candidate, session.least_gain() / 4))
         return;
-      const bool was_bad = !before || !before->is_good();
-      if (was_bad || is_no_worse(session, candidate, before->mean())) kept = candidate;
     }
     if (later.size() == suggestions.size()) break;
     suggestions = std::move(later);
   }
   for (const auto& [suggestion, why] : obstacles) outcome.not_tried.push_back({suggestion->id, why});
+}
+
+// Each of the fixes taken back from all of them: one that is none is found out before the search builds on
+// it, and what each is worth is known.
+void leave_out(Session& session, const std::vector<const Suggestion*>& remedies) {
+  for (std::size_t i = 0; i < remedies.size(); ++i) {
+    Candidate candidate = session.best();
+    for (const Setting& setting : remedies[i]->settings)
+      candidate.values[setting.knob] = session.space()[setting.knob].start;
+    candidate = session.space().canonical(std::move(candidate));
+    if (session.standing(candidate) || !session.is_allowed(candidate)) continue;
+    if (!challenge(session, Phase::remedy, "all fixes but that of " + remedies[i]->id, candidate)) return;
+  }
 }
 
 }  // namespace
@@ -111,7 +112,7 @@ bool measure_baseline(Session& session, Outcome& outcome) {
   const double half =
       outcome.noise.sd * student_quantile(static_cast<int>(scores.size()) - 1, session.confidence());
   outcome.noise.percent = percent_of(Interval{-half, 0, half});
-  session.set_noise_sd(outcome.noise.sd);
+  session.set_baseline_noise(outcome.noise.sd, static_cast<int>(scores.size()) - 1);
   return true;
 }
 
@@ -130,12 +131,9 @@ void try_remedies(Session& session, Outcome& outcome) {
   if (together == start) return;
   const std::string why_not = obstacle(session, together, settings);
   if (why_not.empty()) {
-    const Trial* trial =
-        session.run({.phase = Phase::remedy, .why = "fix of " + names_of(remedies), .candidate = together});
-    if (trial == nullptr || remedies.size() == 1) return;
-    const auto at_start = session.standing(start);
-    const bool start_is_bad = !at_start || !at_start->is_good();
-    if (trial->score && (start_is_bad || *trial->score > session.noise_sd())) return;
+    if (!challenge(session, Phase::remedy, "fix of " + names_of(remedies), together)) return;
+    if (remedies.size() == 1) return;
+    if (session.best() == together) return leave_out(session, remedies);
   } else if (remedies.size() == 1) {
     outcome.not_tried.push_back({remedies.front()->id, why_not});
     return;
@@ -168,7 +166,7 @@ void try_presets(Session& session, Outcome& outcome, int reserve) {
       continue;
     }
     ++tried;
-    if (session.run({.phase = Phase::preset, .why = preset->id, .candidate = candidate}) == nullptr) return;
+    if (!challenge(session, Phase::preset, preset->id, candidate)) return;
   }
 }
 

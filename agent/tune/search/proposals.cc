@@ -10,6 +10,8 @@ namespace {
 
 constexpr int kPool = 700;
 constexpr std::size_t kParents = 4;
+constexpr double kAnyKnob = 0.3;  // how often a knob is turned whatever the model says of it
+constexpr int kRepairs = 12;
 constexpr int kAttempts = 60;  // to find something allowed
 // Of an explored candidate: which part of the numbers moves. Of its choices one does, to where no trial has
 // been.
@@ -59,6 +61,12 @@ std::vector<ChangeGroup> groups_of(const Plant& plant, const Candidate& candidat
   return out;
 }
 
+std::vector<std::size_t> knobs_of(const ChangeGroup& group) {
+  std::vector<std::size_t> out;
+  for (const Setting& setting : group.settings) out.push_back(setting.knob);
+  return out;
+}
+
 Candidate without(const Space& space, Candidate candidate, const std::vector<ChangeGroup>& groups) {
   for (const ChangeGroup& group : groups) {
     for (const Setting& setting : group.settings) candidate.values[setting.knob] = space[setting.knob].start;
@@ -70,6 +78,25 @@ Proposer::Proposer(Session& session) : session_(session), surrogate_(session.spa
   for (std::size_t k = 0; k < session.space().size(); ++k) {
     if (has_several_values(session.space()[k])) turnable_.push_back(k);
   }
+}
+
+Candidate Proposer::repaired(Candidate candidate) {
+  const Space& space = session_.space();
+  const std::vector<Constraint>& constraints = session_.plant().constraints();
+  Random& random = session_.random();
+  for (int attempt = 0; attempt < kRepairs; ++attempt) {
+    const auto why = broken(constraints, space, candidate);
+    if (!why) break;
+    std::vector<std::size_t> knobs;
+    for (const std::size_t k : constraints[why->constraint].knobs) {
+      if (space[k].is_numeric() && std::ranges::find(turnable_, k) != turnable_.end()) knobs.push_back(k);
+    }
+    if (knobs.empty()) break;
+    const std::size_t k = knobs[random.below(knobs.size())];
+    candidate.values[k] =
+        uniform(random) < 0.5 ? space[k].at_position(uniform(random)) : mutated_value(k, candidate.values[k]);
+  }
+  return space.canonical(std::move(candidate));
 }
 
 bool Proposer::is_new(const Candidate& candidate) {
@@ -90,22 +117,25 @@ std::optional<Proposal> Proposer::explore(int nth, int of) {
       random.shuffle(std::span(strata));
     }
   }
-  const std::vector<Setting> untried = untried_choices();
   const Candidate best = session_.best();
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     // What is refused is asked for again with fewer moves.
     const double share = kNumbersMoved * (1 - static_cast<double>(attempt) / kAttempts);
     Candidate candidate = best;
-    if (!untried.empty()) {
-      const std::size_t first = std::min(static_cast<std::size_t>(attempt), untried.size() - 1);
-      candidate.values[untried[first].knob] = untried[first].value;
-    }
     for (std::size_t i = 0; i < turnable_.size(); ++i) {
       const std::size_t k = turnable_[i];
       if (!space[k].is_numeric() || !space.is_alive(k, candidate) || uniform(random) >= share) continue;
       candidate.values[k] = space[k].at_position(strata_[i][static_cast<std::size_t>(nth % of)]);
     }
-    candidate = space.canonical(std::move(candidate));
+    candidate = repaired(space.canonical(std::move(candidate)));
+    if (is_new(candidate)) return Proposal{candidate, Phase::explore, described(candidate)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Proposal> Proposer::flip() {
+  for (const Setting& setting : untried_choices()) {
+    const Candidate candidate = session_.space().canonical(session_.space().with(session_.best(), {setting}));
     if (is_new(candidate)) return Proposal{candidate, Phase::explore, described(candidate)};
   }
   return std::nullopt;
@@ -160,7 +190,7 @@ double Proposer::mutated_value(std::size_t knob, double value) {
 
 std::size_t Proposer::some_knob() {
   Random& random = session_.random();
-  if (uniform(random) < 0.5) return turnable_[random.below(turnable_.size())];
+  if (uniform(random) < kAnyKnob) return turnable_[random.below(turnable_.size())];
   double sum = 0;
   for (const std::size_t k : turnable_) sum += surrogate_.relevance(k);
   double point = uniform(random) * sum;
@@ -185,7 +215,7 @@ std::optional<Candidate> Proposer::mutated(const Candidate& parent) {
     const std::vector<ChangeGroup> groups = groups_of(session_.plant(), candidate);
     if (!groups.empty()) candidate = without(space, candidate, {groups[random.below(groups.size())]});
   }
-  candidate = space.canonical(std::move(candidate));
+  candidate = repaired(space.canonical(std::move(candidate)));
   return is_new(candidate) ? std::optional(candidate) : std::nullopt;
 }
 
@@ -232,7 +262,7 @@ bool Proposer::learn() {
     const double below = best - standing.mean();
     const double value = best - scale * std::log1p(std::max(0.0, below) / scale);
     worst = std::min(worst, value - best);
-    examples.push_back({candidate, value, standing.runs});
+    examples.push_back({candidate, value, standing.runs()});
   }
   for (const auto& [candidate, standing] : session_.standings()) {
     if (!standing.is_good()) examples.push_back({candidate, best + worst - scale, 1});

@@ -24,6 +24,7 @@ struct ChangeGroup {
 // The changes that make the candidate out of the start: first the plant's suggestions that it has in full, in
 // their order, then the other knobs one by one.
 std::vector<ChangeGroup> groups_of(const Plant& plant, const Candidate& candidate);
+std::vector<std::size_t> knobs_of(const ChangeGroup& group);
 // The candidate with the groups' knobs back at the start.
 Candidate without(const Space& space, Candidate candidate, const std::vector<ChangeGroup>& groups);
 
@@ -31,7 +32,9 @@ class Proposer {
  public:
   explicit Proposer(Session& session);
 
-  // Spread around the best so far: some of the numbers away from it, and a choice that no trial has had yet.
+  // The best with one choice or switch as no trial has had it yet.
+  std::optional<Proposal> flip();
+  // Spread around the best so far: some of the numbers away from it.
   // `nth` of `of` such proposals: the values of each knob are spread evenly over all of them (Latin
   // hypercube: McKay, Beckman, Conover, Technometrics 21(2), 1979). None: nothing allowed was found.
   std::optional<Proposal> explore(int nth, int of);
@@ -57,6 +60,8 @@ class Proposer {
   std::optional<Candidate> mutated(const Candidate& parent);
   double mutated_value(std::size_t knob, double value);
   std::size_t some_knob();
+  // With other numbers where a constraint is broken that they can mend: Kmax follows Kmin.
+  Candidate repaired(Candidate candidate);
   bool is_new(const Candidate& candidate);
   std::string described(const Candidate& candidate) const;
 

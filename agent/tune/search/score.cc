@@ -20,10 +20,10 @@ double gain(Objective objective, double value, double reference) {
   return std::clamp(kind.more_is_better ? out : -out, -kMostGain, kMostGain);
 }
 
-std::string fault_of(const Observation& observation) {
+std::string fault_of(const Observation& observation, bool of_baseline) {
   if (observation.failure)
     return fmt::format("{}: {}", enum_name(observation.failure->kind), observation.failure->why);
-  if (!observation.breaches.empty())
+  if (!of_baseline && !observation.breaches.empty())
     return fmt::format("{}: {}", observation.breaches.front().guardrail, observation.breaches.front().what);
   bool has_value = false;
   for (const ObjectiveKind& kind : objective_kinds()) {
@@ -63,16 +63,14 @@ Objectives mean_of(const std::vector<Objectives>& runs) {
 Scorer::Scorer(const Plant& plant, const Policy& policy)
     : plant_(plant),
       policy_(policy),
-      runs_(plant.workloads().size()),
       pooled_(plant.workloads().size()),
       fallback_(plant.workloads().size()) {}
 
 void Scorer::learn_baseline(const Trial& trial) {
   for (std::size_t w = 0; w < trial.observations.size(); ++w) {
     const auto& observation = trial.observations[w];
-    if (!observation || !fault_of(*observation).empty()) continue;
+    if (!observation || !fault_of(*observation, true).empty()) continue;
     baseline_[{w, trial.repeat}].push_back(observation->objectives);
-    ++runs_[w];
     pool(w);
   }
 }
@@ -102,17 +100,18 @@ const Objectives* Scorer::reference(std::size_t workload, std::uint64_t repeat, 
   return fallback_[workload] ? &*fallback_[workload] : nullptr;
 }
 
-std::optional<double> Scorer::workload_score(std::size_t workload, const Observation& observation,
-                                             std::uint64_t repeat, bool pooled) const {
-  const Objectives* compared = reference(workload, repeat, pooled);
-  if (compared == nullptr || !fault_of(observation).empty()) return std::nullopt;
+std::optional<double> Scorer::workload_score(std::size_t workload, const Trial& trial, bool pooled) const {
+  const auto& observation = trial.observations[workload];
+  const Objectives* compared = reference(workload, trial.repeat, pooled);
+  if (!observation || compared == nullptr || !fault_of(*observation, is_baseline(trial)).empty())
+    return std::nullopt;
   double sum = 0;
   double weights = 0;
   for (const ObjectiveKind& kind : objective_kinds()) {
     const double weight = policy_.weights[static_cast<std::size_t>(kind.objective)];
     const auto& before = (*compared)[kind.objective];
     if (!before || weight <= 0) continue;
-    const auto& now = observation.objectives[kind.objective];
+    const auto& now = observation->objectives[kind.objective];
     if (!now) return std::nullopt;
     sum += weight * gain(kind.objective, *now, *before);
     weights += weight;
@@ -120,6 +119,8 @@ std::optional<double> Scorer::workload_score(std::size_t workload, const Observa
   if (weights <= 0) return std::nullopt;
   return sum / weights;
 }
+
+bool Scorer::is_baseline(const Trial& trial) const { return trial.candidate == plant_.space().start(); }
 
 std::vector<std::size_t> Scorer::members(WorkloadSet set) const {
   std::vector<std::size_t> out;
@@ -146,8 +147,7 @@ double Scorer::combined(const std::vector<std::optional<double>>& by_workload, W
 std::optional<double> Scorer::score(const Trial& trial, WorkloadSet set, bool pooled) const {
   std::vector<std::optional<double>> scores(plant_.workloads().size());
   for (const std::size_t w : members(set)) {
-    if (!trial.observations[w]) return std::nullopt;
-    scores[w] = workload_score(w, *trial.observations[w], trial.repeat, pooled);
+    scores[w] = workload_score(w, trial, pooled);
     if (!scores[w]) return std::nullopt;
   }
   return combined(scores, set);
@@ -158,8 +158,9 @@ std::string Scorer::why_no_score(const Trial& trial, WorkloadSet set) const {
     const std::string& name = plant_.workloads()[w].name;
     const auto& observation = trial.observations[w];
     if (!observation) continue;
-    if (const std::string fault = fault_of(*observation); !fault.empty()) return name + ": " + fault;
-    if (!workload_score(w, *observation, trial.repeat))
+    if (const std::string fault = fault_of(*observation, is_baseline(trial)); !fault.empty())
+      return name + ": " + fault;
+    if (!workload_score(w, trial))
       return name + ": counters_vanished: an objective that the baseline shows is not there";
   }
   return {};

@@ -21,8 +21,9 @@ inline constexpr double kMostGain = 4.605170185988092;  // ln 100
 // better; within +-kMostGain.
 double gain(Objective objective, double value, double reference);
 
-// Why an observation has no score; empty: nothing is wrong with it.
-std::string fault_of(const Observation& observation);
+// Why an observation has no score; empty: nothing is wrong with it. What the baseline breaches is no fault of
+// the candidates that are compared with it: `of_baseline` looks at failures alone.
+std::string fault_of(const Observation& observation, bool of_baseline = false);
 
 enum class WorkloadSet { searched, held_out };
 
@@ -35,11 +36,10 @@ class Scorer {
   // Takes any trial as the comparison for workloads under which the baseline does not run.
   void learn_fallback(const Trial& trial);
 
-  // Weighted gain under one workload; none if the observation has a fault, lacks an objective that the
-  // comparison has, or there is no comparison. Where the plant is repeatable the comparison is the baseline
-  // under the same repeat, else (or with `pooled`) the mean of all its runs.
-  std::optional<double> workload_score(std::size_t workload, const Observation& observation,
-                                       std::uint64_t repeat, bool pooled = false) const;
+  // Weighted gain under one workload; none if it was not run, the observation has a fault, lacks an objective
+  // that the comparison has, or there is no comparison. Where the plant is repeatable the comparison is the
+  // baseline under the same repeat, else (or with `pooled`) the mean of all its runs.
+  std::optional<double> workload_score(std::size_t workload, const Trial& trial, bool pooled = false) const;
   // Over the set: (1 - worst_share) × weighted mean + worst_share × worst. None if any has none.
   std::optional<double> score(const Trial& trial, WorkloadSet set, bool pooled = false) const;
   // What `score` makes of given scores per workload (by place; those of the set must be there).
@@ -48,7 +48,7 @@ class Scorer {
   std::string why_no_score(const Trial& trial, WorkloadSet set) const;
 
   std::vector<std::size_t> members(WorkloadSet set) const;
-  bool has_baseline(std::size_t workload) const { return runs_[workload] > 0; }
+  bool is_baseline(const Trial& trial) const;
 
  private:
   const Objectives* reference(std::size_t workload, std::uint64_t repeat, bool pooled) const;
@@ -57,7 +57,6 @@ class Scorer {
   const Plant& plant_;
   const Policy& policy_;
   std::map<std::pair<std::size_t, std::uint64_t>, std::vector<Objectives>> baseline_;
-  std::vector<int> runs_;                          // good runs of the baseline, by workload
   std::vector<std::optional<Objectives>> pooled_;  // mean of them
   std::vector<std::optional<Objectives>> fallback_;
 };

@@ -2,56 +2,95 @@
 // good.
 #include <algorithm>
 #include <climits>
+#include <cmath>
 
 #include "agent/tune/search/stages.h"
 
 namespace rocetune::search {
 namespace {
 
-constexpr int kFinalists = 3;
-constexpr int kRaceRepeats = 2;
 // Every so many-th model proposal goes where the model expects most, the others where most may be found.
 constexpr int kGreedyEvery = 3;
 // The search ends when, this many proposals in a row, the model promises less than this part of the least
 // worthwhile gain and nothing got better.
 constexpr int kPatience = 6;
 constexpr double kLeastPromise = 0.125;
+constexpr int kShrinks = 5;
+constexpr int kShrinkRepeats = 2;
 
 int exploration(const Session& session, int reserve) {
   const int left = session.left() == INT_MAX ? 40 : session.left() - reserve;
-  return std::clamp(left / 4, 2, 12);
+  return std::clamp(left / 5, 2, 10);
 }
 
-bool run(Session& session, const Proposal& proposal) {
-  return session.run({.phase = proposal.phase, .why = proposal.why, .candidate = proposal.candidate}) !=
-         nullptr;
+bool tried(Session& session, const Proposal& proposal) {
+  return challenge(session, proposal.phase, proposal.why, proposal.candidate);
 }
 
-// Mean scores of good candidates, best first.
-std::vector<std::pair<double, Candidate>> ranked(const Session& session) {
-  std::vector<std::pair<double, Candidate>> out;
-  for (const auto& [candidate, standing] : session.standings()) {
-    if (standing.is_good()) out.emplace_back(standing.mean(), candidate);
-  }
-  std::ranges::sort(out, [](const auto& a, const auto& b) { return a.first > b.first; });
+// Changes of the best and what the model expects of taking each of them back, the most needless first.
+std::vector<std::pair<double, ChangeGroup>> expected_losses(Session& session, const Proposer& proposer) {
+  std::vector<std::pair<double, ChangeGroup>> out;
+  const Candidate& best = session.best();
+  const double expected = proposer.expected(best);
+  for (const ChangeGroup& group : groups_of(session.plant(), best))
+    out.emplace_back(expected - proposer.expected(without(session.space(), best, {group})), group);
+  std::ranges::stable_sort(out, [](const auto& a, const auto& b) { return a.first < b.first; });
   return out;
+}
+
+// What may be lost by all that is taken back.
+double allowance_of(const Session& session) {
+  const auto at_best = session.standing(session.best());
+  const double noise = session.noise_sd() / std::sqrt(static_cast<double>(std::max(1, at_best->runs())));
+  return std::min(session.least_gain() / 2, std::max(session.least_gain() / 8, noise));
+}
+
+// All that the model calls needless, then half of it, …
+void take_back_together(Session& session, Proposer& proposer, double& allowance, int reserve) {
+  const double needless = allowance;
+  std::size_t share = 1;
+  for (int attempt = 0; attempt < kShrinks && session.left() > reserve; ++attempt) {
+    auto losses = expected_losses(session, proposer);
+    std::erase_if(losses, [&](const auto& loss) { return loss.first > needless; });
+    losses.resize((losses.size() + share - 1) / share);
+    if (losses.size() < 2) return;  // one by one, then
+    std::vector<ChangeGroup> groups;
+    for (auto& [loss, group] : losses) groups.push_back(std::move(group));
+    const Candidate smaller = without(session.space(), session.best(), groups);
+    share *= 2;
+    if (smaller == session.space().start() || !session.is_allowed(smaller)) continue;
+    const double before = session.best_score();
+    const std::string why = fmt::format("without {} of the changes", groups.size());
+    if (!challenge(session, Phase::ablate, why, smaller, allowance, kShrinkRepeats)) return;
+    if (session.best() == smaller) {
+      allowance = std::max(0.0, allowance - std::max(0.0, before - session.best_score()));
+      share = 1;
+    }
+    proposer.learn();
+  }
 }
 
 }  // namespace
 
 std::string search_on(Session& session, Proposer& proposer, int reserve) {
   const int explored = exploration(session, reserve);
+  // Choices first: the best place of a number depends on them more than they on it.
+  const int flips = 2 * explored;
+  for (int i = 0; i < flips && session.left() > reserve + explored; ++i) {
+    const auto proposal = proposer.flip();
+    if (!proposal || !tried(session, *proposal)) break;
+  }
   for (int i = 0; i < explored && session.left() > reserve; ++i) {
     const auto proposal = proposer.explore(i, explored);
     if (!proposal) break;
-    if (!run(session, *proposal)) break;
+    if (!tried(session, *proposal)) break;
   }
   int idle = 0;
   double best = session.best_score();
   for (int i = 1; session.left() > reserve; ++i) {
     const auto proposal = proposer.model(i % kGreedyEvery == 0);
     if (!proposal) return "nothing is left to try";
-    if (!run(session, *proposal)) break;
+    if (!tried(session, *proposal)) break;
     const double now = session.best_score();
     const bool got_better = now > best + session.least_gain() * kLeastPromise;
     const bool is_promising = proposer.promise() > session.least_gain() * kLeastPromise;
@@ -63,67 +102,28 @@ std::string search_on(Session& session, Proposer& proposer, int reserve) {
   return "the budget is spent";
 }
 
-void race(Session& session, int reserve) {
-  // Where chance is far below what is worth a change, one run tells.
-  if (session.noise_sd() < session.least_gain() / 8) return;
-  for (int repeat = 1; repeat <= kRaceRepeats; ++repeat) {
-    auto racers = ranked(session);
-    if (racers.empty()) return;
-    const double near = racers.front().first - 2 * session.noise_sd();
-    std::erase_if(racers, [&](const auto& racer) { return racer.first < near; });
-    const std::size_t count = static_cast<std::size_t>(kFinalists - repeat + 1);
-    if (racers.size() > count) racers.resize(count);
-    for (const auto& [score, candidate] : racers) {
-      if (candidate == session.space().start() || session.left() <= reserve) continue;
-      const std::string why = fmt::format(
-          "again: {}", session.space().text(session.space().difference(session.space().start(), candidate)));
-      if (!session.run({.phase = Phase::race, .why = why, .candidate = candidate, .repeat = repeat})) return;
+Losses shrink(Session& session, Proposer& proposer, int reserve) {
+  Losses out;
+  const auto at_best = session.standing(session.best());
+  if (!at_best || !at_best->is_good() || !proposer.learn()) return out;
+  double allowance = allowance_of(session);
+  take_back_together(session, proposer, allowance, reserve);
+  for (const auto& [expected, group] : expected_losses(session, proposer)) {
+    const Candidate best = session.best();
+    const Candidate smaller = without(session.space(), best, {group});
+    if (session.left() <= reserve) break;
+    if (smaller == session.space().start() || !session.is_allowed(smaller)) continue;
+    const double before = session.best_score();
+    const std::string why = "the best without " + session.space().text(group.settings);
+    if (!challenge(session, Phase::ablate, why, smaller, allowance, kShrinkRepeats)) break;
+    const auto standing = session.standing(smaller);
+    if (session.best() == smaller) {
+      allowance = std::max(0.0, allowance - std::max(0.0, before - session.best_score()));
+    } else if (standing) {
+      out[knobs_of(group)] = standing->is_good() ? before - standing->mean() : kMostGain;
     }
   }
-}
-
-Candidate shrink(Session& session, Proposer& proposer, const Candidate& best, int reserve) {
-  Candidate kept = best;
-  const double tolerance =
-      std::min(session.least_gain() / 2, std::max(session.least_gain() / 8, session.noise_sd()));
-  const auto at_best = session.standing(best);
-  if (!at_best || !at_best->is_good() || !proposer.learn()) return kept;
-  const double needed = at_best->mean() - tolerance;
-  std::size_t share = 1;  // of the changes: all that the model calls needless, then half of them, …
-  for (int attempt = 0; attempt < 4 && session.left() > reserve; ++attempt) {
-    std::vector<std::pair<double, ChangeGroup>> losses;
-    const double expected = proposer.expected(kept);
-    for (const ChangeGroup& group : groups_of(session.plant(), kept)) {
-      if (!group.suggestion.empty()) continue;  // a fault's fix stays, whatever this workload says of it
-      losses.emplace_back(expected - proposer.expected(without(session.space(), kept, {group})), group);
-    }
-    std::ranges::stable_sort(losses, [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::erase_if(losses, [&](const auto& loss) { return loss.first > tolerance; });
-    losses.resize((losses.size() + share - 1) / share);
-    if (losses.empty()) break;
-    std::vector<ChangeGroup> needless;
-    for (auto& [loss, group] : losses) needless.push_back(std::move(group));
-    const Candidate smaller = without(session.space(), kept, needless);
-    if (!session.is_allowed(smaller)) {
-      share *= 2;
-      continue;
-    }
-    auto standing = session.standing(smaller);
-    if (!standing) {
-      const Trial* trial = session.run({.phase = Phase::ablate,
-                                        .why = fmt::format("without {} of the changes", needless.size()),
-                                        .candidate = smaller});
-      if (trial == nullptr) break;
-      standing = session.standing(smaller);
-      proposer.learn();
-    }
-    if (standing->is_good() && standing->mean() >= needed) {
-      kept = smaller;
-    } else {
-      share *= 2;
-    }
-  }
-  return kept;
+  return out;
 }
 
 }  // namespace rocetune::search

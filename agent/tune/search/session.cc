@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <climits>
+#include <cmath>
 
 #include "agent/tune/search/interval.h"
+#include "dataplane/base/statistics.h"
 
 namespace rocetune::search {
 namespace {
@@ -18,6 +20,12 @@ bool may_pass(const Observation& observation) {
 
 }  // namespace
 
+double Standing::mean() const {
+  Moments moments;
+  for (const double score : scores) moments.add(score);
+  return moments.mean();
+}
+
 Session::Session(Plant& plant, const Policy& policy, const TuneOptions& options, const OnTrial& on_trial,
                  std::stop_token stop)
     : plant_(plant),
@@ -26,7 +34,8 @@ Session::Session(Plant& plant, const Policy& policy, const TuneOptions& options,
       on_trial_(on_trial),
       stop_(std::move(stop)),
       scorer_(plant, policy),
-      random_(options.seed) {
+      random_(options.seed),
+      best_(plant.space().start()) {
   if (!options_.budget.trials && !options_.budget.time) options_.budget.trials = kDefaultTrials;
 }
 
@@ -125,8 +134,8 @@ const Trial* Session::run(const Question& question) {
   trial.score = scorer_.score(trial, WorkloadSet::searched);
   Standing& standing = standings_[trial.candidate];
   if (trial.score) {
-    ++standing.runs;
-    standing.sum += *trial.score;
+    standing.scores.push_back(*trial.score);
+    standing.latest[question.repeat] = *trial.score;
   } else {
     ++standing.spoiled;
     const std::string fault = scorer_.why_no_score(trial, WorkloadSet::searched);
@@ -144,22 +153,27 @@ std::optional<Standing> Session::standing(const Candidate& candidate) const {
   return found == standings_.end() ? std::nullopt : std::optional(found->second);
 }
 
-Candidate Session::best() const {
-  const Candidate start = space().start();
-  const Candidate* out = &start;
-  std::optional<double> score;
-  if (const auto at_start = standing(start); at_start && at_start->is_good()) score = at_start->mean();
-  for (const auto& [candidate, standing] : standings_) {
-    if (!standing.is_good() || (score && standing.mean() <= *score)) continue;
-    out = &candidate;
-    score = standing.mean();
-  }
-  return *out;
+double Session::best_score() const {
+  const auto at_best = standing(best_);
+  return at_best && at_best->is_good() ? at_best->mean() : 0;
 }
 
-double Session::best_score() const {
-  const auto at_best = standing(best());
-  return at_best && at_best->is_good() ? at_best->mean() : 0;
+void Session::set_baseline_noise(double sd, int degrees) {
+  baseline_variance_ = sd * sd;
+  baseline_degrees_ = degrees;
+}
+
+double Session::noise_sd() const {
+  double sum = baseline_variance_ * baseline_degrees_;
+  int degrees = baseline_degrees_;
+  for (const auto& [candidate, standing] : standings_) {
+    if (!standing.is_good() || standing.runs() < 2 || candidate == space().start()) continue;
+    Moments moments;
+    for (const double score : standing.scores) moments.add(score);
+    sum += moments.variance() * (standing.runs() - 1);
+    degrees += standing.runs() - 1;
+  }
+  return degrees > 0 ? std::sqrt(sum / degrees) : 0;
 }
 
 }  // namespace rocetune::search

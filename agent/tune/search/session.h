@@ -17,11 +17,12 @@ namespace rocetune::search {
 
 // What is known of a candidate from all its trials.
 struct Standing {
-  int runs = 0;     // with a score
-  int spoiled = 0;  // without: failed or breached
-  double sum = 0;   // of scores
-  bool is_good() const { return runs > 0 && spoiled == 0; }
-  double mean() const { return sum / runs; }
+  int spoiled = 0;               // runs without a score: failed or breached
+  std::vector<double> scores;    // of the others
+  std::map<int, double> latest;  // of them, by repeat
+  int runs() const { return static_cast<int>(scores.size()); }
+  bool is_good() const { return !scores.empty() && spoiled == 0; }
+  double mean() const;  // of a good one
 };
 
 class Session {
@@ -55,9 +56,10 @@ class Session {
   // None: never tried.
   std::optional<Standing> standing(const Candidate& candidate) const;
   const std::map<Candidate, Standing>& standings() const { return standings_; }
-  // Of good candidates the one with the largest mean score; the start if none is good or better.
-  Candidate best() const;
+  // The best so far: the start until a challenger has won.
+  const Candidate& best() const { return best_; }
   double best_score() const;
+  void crown(const Candidate& candidate) { best_ = candidate; }
 
   const std::deque<Trial>& trials() const { return trials_; }
   Scorer& scorer() { return scorer_; }
@@ -70,9 +72,10 @@ class Session {
   double confidence() const { return policy_.confidence_percent / 100; }
   double least_gain() const;  // minimum_gain_percent as a score
 
-  // Of one trial's score; see Noise.
-  double noise_sd() const { return noise_sd_; }
-  void set_noise_sd(double sd) { noise_sd_ = sd; }
+  // Standard deviation of one trial's score by chance: of the A/A trials (which the caller sets), and of
+  // repeated candidates around their means, pooled.
+  double noise_sd() const;
+  void set_baseline_noise(double sd, int degrees);
   const std::map<std::size_t, int>& refused() const { return refused_; }  // by constraint
 
  private:
@@ -92,7 +95,9 @@ class Session {
   std::map<std::size_t, int> refused_;
   std::map<Candidate, bool> judged_;
   std::int64_t spent_ns_ = 0;
-  double noise_sd_ = 0;
+  Candidate best_;
+  double baseline_variance_ = 0;
+  int baseline_degrees_ = 0;
   std::optional<std::string> plant_error_;
 };
 

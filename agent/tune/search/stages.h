@@ -2,6 +2,7 @@
 // and returns early when it is over.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,11 +18,22 @@ namespace rocetune::search {
 // A/A trials of the start, held-out workloads included; sets the session's noise. False: none ended.
 bool measure_baseline(Session& session, Outcome& outcome);
 
+// ---- the best so far ------------------------------------------------------------------------------------
+
+// A candidate against the best so far, under one repeat of the best after the other, as long as it is not
+// behind over those that both had (racing: Maron and Moore, NIPS 1993; the order of ParamILS and SMAC:
+// Hutter, Hoos, Leyton-Brown, LION 5, 2011). It wins with all of them; `allowance` is how far behind it may
+// be for that, as a score, and `most_repeats` are enough. Then it is crowned. False: the run is over.
+bool challenge(Session& session, Phase phase, const std::string& why, const Candidate& candidate,
+               double allowance = 0, int most_repeats = 3);
+// Runs the best under more repeats, up to as many as the noise asks for, so that luck is found out.
+bool reassure(Session& session, int reserve);
+
 // ---- what is known
 // ------------------------------------------------------------------------------------------
 
-// Doctor's fixes together; where that is not better than the start, one after the other, each kept if it does
-// not hurt. Notes what cannot be tried.
+// Doctor's fixes together; where that is not better than the start, one after the other. Notes what cannot be
+// tried.
 void try_remedies(Session& session, Outcome& outcome);
 // Every preset over the best so far, and everything at its standard value.
 void try_presets(Session& session, Outcome& outcome, int reserve);
@@ -32,10 +44,11 @@ void try_presets(Session& session, Outcome& outcome, int reserve);
 // Explores, then follows the model until `reserve` trials are left or nothing more is to be had. Returns why
 // it ended.
 std::string search_on(Session& session, Proposer& proposer, int reserve);
-// Repeats the best few, so that a lucky run does not win.
-void race(Session& session, int reserve);
-// Takes back what the best does not need. Returns the smallest candidate as good as the best.
-Candidate shrink(Session& session, Proposer& proposer, const Candidate& best, int reserve);
+// Takes back what the best does not need, several changes at once and then one by one: the smallest candidate
+// as good is crowned. Returns what taking back one change alone was measured to lose, by its knobs, as a
+// score.
+using Losses = std::map<std::vector<std::size_t>, double>;
+Losses shrink(Session& session, Proposer& proposer, int reserve);
 
 // ---- whether it holds
 // ---------------------------------------------------------------------------------------
@@ -52,7 +65,8 @@ struct Confirmation {
   std::vector<int> trials;           // numbers, baseline and candidate in pairs
   std::optional<Interval> gain;      // score
   std::optional<Interval> held_out;  // score
-  bool baseline_fails = false;       // in at least one of the pairs
+  int pairs = 0;
+  int baseline_failures = 0;  // pairs in which it did not run
 };
 // Candidate and baseline in pairs, in turns (ABBA), under circumstances that are new to both. `attempt`
 // counts from 0: each has circumstances of its own.
@@ -62,7 +76,8 @@ Confirmation confirm(Session& session, const Candidate& candidate, int attempt, 
 // -------------------------------------------------------------------------------------
 
 // Takes each change back from the best, and makes it alone, as far as the budget goes.
-std::vector<Attribution> attribute(Session& session, const Candidate& best);
+// `losses`: what is known of the first.
+std::vector<Attribution> attribute(Session& session, const Candidate& best, const Losses& losses);
 
 // Of all good candidates those that no other beats or equals in everything.
 std::vector<FrontPoint> front_of(const Session& session);

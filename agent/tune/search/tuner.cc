@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cmath>
 
 #include "agent/tune/search/interval.h"
 #include "agent/tune/search/stages.h"
@@ -71,9 +72,9 @@ std::vector<WorkloadResult> results_of(Session& session, const std::vector<int>&
                                                  : std::ranges::count(confirmed, trial.number) > 0;
         if (!is_wanted || (trial.candidate == start) != want_start) continue;
         const auto& observation = trial.observations[w];
-        if (!observation || !fault_of(*observation).empty()) continue;
+        if (!observation || !fault_of(*observation, want_start).empty()) continue;
         (want_start ? before : after).push_back(observation->objectives);
-        const auto score = session.scorer().workload_score(w, *observation, trial.repeat, true);
+        const auto score = session.scorer().workload_score(w, trial, true);
         if (!score) continue;
         if (want_start) {
           baseline[trial.repeat] = *score;
@@ -93,16 +94,16 @@ std::vector<WorkloadResult> results_of(Session& session, const std::vector<int>&
   return out;
 }
 
-// Candidates worth a confirmation, best first: the smallest that is as good as the best, the best, the
-// others.
-std::vector<Candidate> finalists(const Session& session, const Candidate& smallest) {
+// Candidates worth a confirmation: the best, then the others by what is surely theirs of their mean.
+std::vector<Candidate> finalists(const Session& session) {
   std::vector<std::pair<double, Candidate>> ranked;
   for (const auto& [candidate, standing] : session.standings()) {
-    if (standing.is_good() && candidate != smallest && candidate != session.space().start())
-      ranked.emplace_back(-standing.mean(), candidate);
+    if (!standing.is_good() || candidate == session.best() || candidate == session.space().start()) continue;
+    const double chance = session.noise_sd() / std::sqrt(static_cast<double>(standing.runs()));
+    ranked.emplace_back(chance - standing.mean(), candidate);
   }
   std::ranges::sort(ranked);
-  std::vector<Candidate> out{smallest};
+  std::vector<Candidate> out{session.best()};
   for (auto& [score, candidate] : ranked) out.push_back(std::move(candidate));
   return out;
 }
@@ -114,14 +115,15 @@ class Tuning {
   void run() {
     if (!measure_baseline(session_, outcome_)) return interrupted();
     const int total = session_.total();
-    const int to_confirm = kConfirmTrials + (total >= 40 ? 2 : 0);
-    const int to_explain = std::min(10, total / 6);
-    const int to_shrink = std::min(4, total / 15);
-    const int to_race = session_.noise_sd() < session_.least_gain() / 8 ? 0 : std::min(5, total / 10);
+    const int to_confirm = kConfirmTrials;
+    const int to_explain = std::min(4, total / 15);
+    const int to_shrink = std::min(10, total / 6);
+    const int reserve = to_confirm + to_explain + to_shrink;
     try_remedies(session_, outcome_);
-    try_presets(session_, outcome_, to_confirm + to_explain + to_shrink + to_race);
-    outcome_.stop_reason = search_on(session_, proposer_, to_confirm + to_explain + to_shrink + to_race);
-    race(session_, to_confirm + to_explain + to_shrink);
+    try_presets(session_, outcome_, reserve);
+    reassure(session_, reserve);
+    outcome_.stop_reason = search_on(session_, proposer_, reserve);
+    reassure(session_, to_confirm + to_explain);
     if (session_.is_stopped()) return interrupted();
     decide(to_confirm + to_explain, to_explain);
   }
@@ -132,8 +134,7 @@ class Tuning {
     const auto at_start = session_.standing(start);
     const bool start_fails = !at_start || !at_start->is_good();
     outcome_.verdict = Verdict::no_change;
-    const Candidate best = session_.best();
-    if (best == start) {
+    if (session_.best() == start) {
       outcome_.reason = start_fails ? "nothing that was tried ran, the baseline included"
                                     : "nothing that was tried was better than what is there";
       return;
@@ -144,9 +145,9 @@ class Tuning {
                       percent_of(session_.best_score()), session_.policy().minimum_gain_percent);
       return;
     }
-    const Candidate smallest = shrink(session_, proposer_, best, to_keep);
+    losses_ = shrink(session_, proposer_, to_keep);
     int attempt = 0;
-    for (const Candidate& candidate : finalists(session_, smallest)) {
+    for (const Candidate& candidate : finalists(session_)) {
       const auto standing = session_.standing(candidate);
       if (attempt == kMostConfirmed || (!start_fails && standing->mean() < session_.least_gain())) break;
       const Confirmation confirmation = confirm(session_, candidate, attempt++, to_explain);
@@ -163,13 +164,9 @@ class Tuning {
   void accept(const Candidate& candidate, const Confirmation& confirmation) {
     outcome_.verdict = Verdict::change;
     outcome_.best = candidate;
-    if (!confirmation.baseline_fails) {
-      outcome_.gain_percent = percent_of(*confirmation.gain);
-      if (confirmation.held_out) outcome_.held_out_gain_percent = percent_of(*confirmation.held_out);
-    } else {
-      outcome_.reason = "it runs where what is there fails";
-    }
-    outcome_.attribution = attribute(session_, candidate);
+    if (confirmation.gain) outcome_.gain_percent = percent_of(*confirmation.gain);
+    if (confirmation.held_out) outcome_.held_out_gain_percent = percent_of(*confirmation.held_out);
+    outcome_.attribution = attribute(session_, candidate, losses_);
   }
 
   void interrupted() {
@@ -204,6 +201,7 @@ class Tuning {
   Outcome& outcome_;
   Proposer proposer_;
   std::vector<int> confirmed_;
+  Losses losses_;
 };
 
 }  // namespace

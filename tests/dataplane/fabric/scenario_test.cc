@@ -46,6 +46,53 @@ TEST(Scenario, EveryShippedOneIsRead) {
   EXPECT_GE(count, 14);
 }
 
+// Fabrics that are to be tuned are scenarios, too: with each of their workloads.
+TEST(Scenario, EveryShippedFabricIsRead) {
+  const auto files = ConfigFiles().list("fabrics", ".toml").value();
+  for (const ConfigFile& file : files) {
+    const auto scenario = scenario_from_toml(file.text, file.name);
+    ASSERT_TRUE(scenario) << scenario.error().text();
+    EXPECT_FALSE(scenario->description.empty()) << file.name;
+    EXPECT_TRUE(file.path.ends_with("/" + scenario->name + ".toml")) << file.path;
+    for (const std::string& workload : scenario->workloads) {
+      const auto other = scenario_from_toml(file.text, file.name, {{"workload", "\"" + workload + "\""}});
+      ASSERT_TRUE(other) << other.error().text();
+      EXPECT_EQ(other->workload, workload);
+      EXPECT_FALSE(other->flows.empty() && other->jobs.empty()) << workload;
+    }
+  }
+  EXPECT_GE(files.size(), 12u);
+}
+
+TEST(Scenario, AWorkloadStandsInPlaceOfTheFilesOwn) {
+  const std::string text = std::string(kSmall) + R"(
+[[workloads]]
+name = "pair"
+[[workloads.flows]]
+pattern = "pair"
+from = 1
+to = 2
+bytes = "1MB"
+[tune]
+held_out = ["pair"]
+)";
+  const Scenario own = scenario_from_toml(text, "x.toml").value();
+  EXPECT_EQ(own.workload, "default");
+  EXPECT_EQ(own.workloads, std::vector<std::string>{"pair"});
+  EXPECT_EQ(own.flows.size(), 2u);
+  const Scenario pair = scenario_from_toml(text, "x.toml", {{"workload", "pair"}}).value();
+  EXPECT_EQ(pair.workload, "pair");
+  ASSERT_EQ(pair.flows.size(), 1u);
+  EXPECT_EQ(pair.flows[0].bytes, 1'000'000u);
+  EXPECT_EQ(run(pair).flows.finished, 1u);
+
+  EXPECT_NE(refusal("workload = \"pare\"\n" + text).find("allowed: default, pair"),
+            std::string::npos);
+  EXPECT_NE(refusal(text + "[[workloads]]\nname = \"empty\"\n").find("at least one [[flows]] or [[jobs]]"),
+            std::string::npos);
+  EXPECT_NE(refusal(text + "[[workloads]]\nname = \"pair\"\n").find("a name of its own"), std::string::npos);
+}
+
 // The largest one with fewer ranks: what it says holds at every size.
 TEST(Scenario, TheAllReduceOf16384RunsWithFewerRanks) {
   const auto file = ConfigFiles().read("scenarios/reference/halving-16384.toml").value();

@@ -80,6 +80,16 @@ TEST(Sweep, AWrongValueIsRefusedBeforeAnythingRuns) {
   EXPECT_NE(many.error().text().find("at most 10000"), std::string::npos);
 }
 
+// More than are watched: the largest are.
+TEST(Series, OfManyFlowsHasTheLargest) {
+  const std::string text = std::string(kIncast) + "[[flows]]\npattern = \"incast\"\nto = 0\nhosts = \"1-3\"\n"
+                           "flows_per_sender = 400\nbytes = \"1kB\"\n";
+  const RunResult r = result_of(text, {}, {.samples = 20});
+  ASSERT_TRUE(r.series);
+  ASSERT_EQ(r.series->flows.size(), 16u);
+  EXPECT_EQ(r.series->flows_left_out, 1204u - 16);
+}
+
 TEST(Series, AddsUpToTheWhole) {
   const RunResult r = result_of(kIncast, {}, {.samples = 50});
   ASSERT_TRUE(r.series);

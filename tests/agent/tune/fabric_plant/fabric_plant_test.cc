@@ -1,0 +1,199 @@
+#include "agent/tune/fabric_plant/fabric_plant.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "agent/tune/fabric_plant/advice.h"
+#include "agent/tune/fabric_plant/measure.h"
+#include "tests/agent/tune/fabric_plant/plant_scenes.h"
+
+namespace rocetune::fabric_plant {
+namespace {
+
+using search::Objective;
+using search::Observation;
+using ::testing::HasSubstr;
+
+Observation observed(FabricPlant& plant, search::Request request) {
+  if (request.candidate.values.empty()) request.candidate = plant.space().start();
+  auto out = plant.observe(request, {});
+  EXPECT_TRUE(out);
+  if (!out) return {};
+  out->took_ns = 0;
+  return *out;
+}
+
+TEST(FabricPlant, GivesTheSameAnswerToTheSameQuestion) {
+  const auto one = plant_of();
+  const auto two = plant_of("", {.threads = 4});
+  std::vector<search::Request> requests;
+  for (std::uint64_t repeat = 0; repeat < 6; ++repeat)
+    requests.push_back({.candidate = one->space().start(), .workload = 0, .repeat = repeat});
+  const auto together = two->observe_all(requests, {});
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    ASSERT_TRUE(together[i]);
+    Observation seen = *together[i];
+    seen.took_ns = 0;
+    EXPECT_EQ(observed(*one, requests[i]), seen);
+  }
+}
+
+TEST(FabricPlant, RepeatsAreOtherCircumstances) {
+  const auto plant = plant_of();
+  EXPECT_NE(observed(*plant, {.repeat = 1}), observed(*plant, {.repeat = 2}));
+  const auto other = plant_of("", {.seed = 2});
+  EXPECT_NE(observed(*plant, {.repeat = 1}), observed(*other, {.repeat = 1}));
+  EXPECT_NE(plant->traits().identity, other->traits().identity);
+}
+
+TEST(FabricPlant, MeasuresWhatFlowsDo) {
+  const auto plant = plant_of();
+  const Observation seen = observed(*plant, {.with_series = true});
+  EXPECT_FALSE(seen.failure);
+  EXPECT_TRUE(seen.breaches.empty());
+  EXPECT_GT(*seen.objectives[Objective::goodput], 50);
+  EXPECT_LT(*seen.objectives[Objective::goodput], 100);
+  EXPECT_FALSE(seen.objectives[Objective::busbw]);
+  // 900 kB into one link of 100 Gb/s.
+  EXPECT_GT(*seen.objectives[Objective::p99_fct], 72);
+  EXPECT_GE(*seen.objectives[Objective::p99_fct], *seen.objectives[Objective::latency]);
+  EXPECT_FALSE(seen.series.empty());
+  for (const search::Series& series : seen.series) EXPECT_EQ(series.at_us.size(), series.values.size());
+}
+
+TEST(FabricPlant, MeasuresWhatJobsDo) {
+  const auto plant = plant_of(R"(
+[[workloads]]
+name = "ring"
+[[workloads.jobs]]
+name = "ring"
+[[workloads.jobs.steps]]
+name = "gradients"
+collective = "all_reduce"
+bytes = "256KiB"
+[tune]
+workloads = ["ring"]
+)");
+  const Observation seen = observed(*plant, {});
+  ASSERT_TRUE(seen.objectives[Objective::busbw]);
+  EXPECT_GT(*seen.objectives[Objective::busbw], 20);
+  EXPECT_FALSE(seen.objectives[Objective::fairness]);
+}
+
+// What has not finished has taken until the limit, at least.
+TEST(FabricPlant, CountsWhatIsUnfinishedAsLate) {
+  fabric::RunResult result;
+  result.virtual_s = 0.002;
+  result.flows.count = 10;
+  result.flows.finished = 6;
+  result.flows.fct_us = fabric::FctSummary{.p50 = 100, .p99 = 150, .max = 160};
+  fabric::Scenario scenario;
+  scenario.limit = milliseconds(2);
+  scenario.topology = fabric::star(2, gigabits_per_second(100), microseconds(1));
+  const Observation seen = observation_of(result, with_own_parts(scenario));
+  EXPECT_EQ(seen.objectives[Objective::p99_fct], 2000);
+  EXPECT_EQ(seen.objectives[Objective::latency], 100);
+}
+
+TEST(FabricPlant, TellsBreachesOfGuardrails) {
+  fabric::RunResult result;
+  result.virtual_s = 0.0001;
+  result.lossless_drops = 3;
+  result.failed_requests = 1;
+  result.deadlock = fabric::Deadlock{.found_us = 100, .cycle = {"switch 0 port 2", "switch 1 port 1"}};
+  fabric::Scenario scenario;
+  scenario.topology = fabric::star(2, gigabits_per_second(100), microseconds(1));
+  const Observation seen = observation_of(result, with_own_parts(scenario));
+  ASSERT_EQ(seen.breaches.size(), 3u);
+  EXPECT_EQ(seen.breaches[0].guardrail, "deadlock");
+  EXPECT_THAT(seen.breaches[0].what, HasSubstr("switch 0 port 2, switch 1 port 1"));
+  EXPECT_EQ(seen.breaches[1].guardrail, "lossless-drop");
+  EXPECT_EQ(seen.breaches[2].guardrail, "failed-requests");
+}
+
+TEST(FabricPlant, LatencyOfFlowsWithoutEndIsThatOfQueues) {
+  const auto plant = plant_of("", with({{"flows.0.bytes", "\"1GB\""}}));
+  const Observation seen = observed(*plant, {});
+  EXPECT_FALSE(seen.objectives[Objective::p99_fct]);
+  EXPECT_GT(*seen.objectives[Objective::latency], 8);  // four links of 1 us, there and back
+}
+
+TEST(FabricPlant, HoldsOutWhatTheFileSays) {
+  const std::string others = R"(
+[[workloads]]
+name = "pair"
+[[workloads.flows]]
+pattern = "pair"
+from = 1
+to = 2
+bytes = "100kB"
+[tune]
+held_out = ["pair"]
+workload_weights = { default = 3 }
+)";
+  const auto plant = plant_of(others);
+  ASSERT_EQ(plant->workloads().size(), 2u);
+  EXPECT_EQ(plant->workloads()[0].name, "default");
+  EXPECT_EQ(plant->workloads()[0].weight, 3);
+  EXPECT_TRUE(plant->workloads()[1].held_out);
+  // Without it the first workload is held out under seeds that no search has.
+  const auto alone = plant_of();
+  ASSERT_EQ(alone->workloads().size(), 2u);
+  EXPECT_EQ(alone->workloads()[1].name, "default, other seeds");
+  EXPECT_TRUE(alone->workloads()[1].held_out);
+  EXPECT_NE(observed(*alone, {.workload = 0}), observed(*alone, {.workload = 1}));
+}
+
+TEST(FabricPlant, TurnsOnlyWhatItMay) {
+  const auto plant = plant_of("[tune]\nwithout = [\"hosts.*\"]\n", {.without = {"switches.pmax"}});
+  for (const search::Knob& knob : plant->space().knobs()) {
+    EXPECT_FALSE(knob.name.starts_with("hosts.")) << knob.name;
+    EXPECT_NE(knob.name, "switches.pmax");
+  }
+  const auto one = plant_of("", {.only = {"switches.kmin", "switches.kmax"}});
+  EXPECT_EQ(one->space().size(), 2u);
+}
+
+struct Wrong {
+  std::string more;
+  FabricOptions options;
+  std::string says;
+};
+TEST(FabricPlant, SaysWhatIsWrongWithAFile) {
+  const Wrong cases[] = {
+      {"[tune]\nheld_out = [\"defualt\"]\n", {}, "small.toml:21:1: tune.held_out: found \"defualt\", allowed: default"},
+      {"[tune]\nheld_out = [\"default\"]\n", {}, "tune.held_out"},
+      {"[tune]\nweight = { goodputt = 1 }\n", {}, "did you mean goodput"},
+      {"[tune]\nwithout = [\"switches.kminn\"]\n", {}, "did you mean switches.kmin"},
+      {"[tune]\nworkload_weights = { default = 0 }\n", {}, "weights above 0"},
+      {"", {.only = {"nothing"}}, "--only: found nothing"},
+      {"", {.settings = {{"link", "\"infiniband\""}}}, "credits have nothing to tune"},
+      {"[[workloads]]\nname = \"default\"\n", {}, "a name of its own"},
+      {"", {.settings = {{"workload", "\"none\""}}}, "workload: found \"none\", allowed: default"},
+  };
+  for (const Wrong& wrong : cases) {
+    const auto plant = try_plant(wrong.more, wrong.options);
+    ASSERT_FALSE(plant) << wrong.says;
+    EXPECT_EQ(plant.error().kind(), ErrorKind::bad_input);
+    EXPECT_THAT(plant.error().text(), HasSubstr(wrong.says));
+  }
+}
+
+TEST(FabricPlant, SaysWhatToDoAndHowToUndoIt) {
+  const auto plant = plant_of("[[switches.own]]\nswitches = [1]\npriority_of_dscp = { 26 = 0 }\n");
+  search::Candidate candidate = candidate_of(*plant, {{"switches.kmin", "50000"}, {"hosts.rp_ai_rate", "40"}});
+  candidate.values[*plant->space().find("switch1.priority_of_dscp")] = 1;
+  const auto steps = steps_of(*plant, candidate);
+  ASSERT_EQ(steps.size(), 3u);
+  EXPECT_EQ(steps[0].where, "all switches");
+  EXPECT_EQ(steps[0].how, "WRED_PROFILE green_min_threshold 50000");
+  EXPECT_EQ(steps[0].undo, "WRED_PROFILE green_min_threshold 100000");
+  EXPECT_EQ(steps[1].how, "echo 40 > /sys/kernel/debug/mlx5/BDF/cc_params/rp_ai_rate");
+  EXPECT_EQ(steps[2].where, "switch1");
+  EXPECT_EQ(steps[2].before, "26=0, 48=6");
+  EXPECT_EQ(steps[2].after, "26=3, 48=6");
+}
+
+}  // namespace
+}  // namespace rocetune::fabric_plant
