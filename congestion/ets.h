@@ -17,7 +17,16 @@ struct EtsClass {
 };
 struct EtsConfig {
   std::array<EtsClass, TrafficClass::kCount> classes{};
+  bool operator==(const EtsConfig&) const = default;
 };
+// Which class a priority's packets belong to.
+using ClassOfPriority = std::array<TrafficClass, Priority::kCount>;
+// Each has one of its own, of the same number.
+constexpr ClassOfPriority a_class_each() {
+  ClassOfPriority out{};
+  for (int p = 0; p < Priority::kCount; ++p) out[static_cast<std::size_t>(p)] = TrafficClass(p);
+  return out;
+}
 
 // Chooses the next packet of a port: among strict classes the highest number, then deficit round robin over
 // the shared ones. Long-run shares are exact to one packet per class, whatever the packet sizes.

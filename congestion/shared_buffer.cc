@@ -10,7 +10,9 @@ SharedBuffer::Queue SharedBuffer::add_queue(const IngressPoolProfile& profile) {
   ROCETUNE_ASSERT(profile.alpha_exponent >= -7 && profile.alpha_exponent <= 3);
   shared_size_ -= profile.reserve + profile.headroom;
   ROCETUNE_ASSERT(shared_size_ > Bytes(0));
-  queues_.push_back(State{.profile = profile});
+  const auto same = std::ranges::find(profiles_, profile);
+  queues_.push_back({.profile = static_cast<std::uint32_t>(same - profiles_.begin())});
+  if (same == profiles_.end()) profiles_.push_back(profile);
   return queues_.size() - 1;
 }
 

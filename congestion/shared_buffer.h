@@ -17,6 +17,7 @@ struct IngressPoolProfile {
   // have it: alpha = 2^alpha_exponent, -7..3 (1/128..8, Broadcom and Spectrum).
   int alpha_exponent = -3;
   Bytes resume_offset{3 * 1024};  // Xon once it is this far below the threshold (HPCC: 3 KiB; paper: two MTU)
+  bool operator==(const IngressPoolProfile&) const = default;
 };
 
 // Ingress admission with dynamic thresholds (Choudhury and Hahne 1998). A packet goes to the queue's reserve,
@@ -48,25 +49,27 @@ class SharedBuffer {
 
  private:
   struct State {
-    IngressPoolProfile profile;
+    std::uint32_t profile = 0;
     Bytes reserve_used, shared_used, headroom_used;
     Bytes held() const { return reserve_used + shared_used + headroom_used; }
   };
   Bytes threshold(const State& q) const {
     const std::int64_t free = shared_free().count();
-    const int exponent = q.profile.alpha_exponent;
+    const int exponent = profiles_[q.profile].alpha_exponent;
     return exponent >= 0 ? Bytes(free) * (std::int64_t{1} << exponent) : Bytes(free >> -exponent);
   }
   Bytes size_;
   Bytes shared_size_ = size_;
   Bytes shared_used_;
+  std::vector<IngressPoolProfile> profiles_;  // few, that many queues have in common
   std::vector<State> queues_;
 };
 
 // What follows is here to be part of its caller's loop: every packet of every switch goes through it.
 inline SharedBuffer::Room SharedBuffer::admit(Queue queue, Bytes packet) {
   State& q = queues_[queue];
-  if (q.reserve_used + packet <= q.profile.reserve) {
+  const IngressPoolProfile& profile = profiles_[q.profile];
+  if (q.reserve_used + packet <= profile.reserve) {
     q.reserve_used += packet;
     return Room::reserve;
   }
@@ -75,7 +78,7 @@ inline SharedBuffer::Room SharedBuffer::admit(Queue queue, Bytes packet) {
     shared_used_ += packet;
     return Room::shared;
   }
-  if (q.headroom_used + packet <= q.profile.headroom) {
+  if (q.headroom_used + packet <= profile.headroom) {
     q.headroom_used += packet;
     return Room::headroom;
   }
@@ -100,14 +103,14 @@ inline Bytes SharedBuffer::threshold(Queue queue) const { return threshold(queue
 
 inline bool SharedBuffer::wants_xoff(Queue queue) const {
   const State& q = queues_[queue];
-  if (q.profile.headroom == Bytes(0)) return false;
+  if (profiles_[q.profile].headroom == Bytes(0)) return false;
   return q.headroom_used > Bytes(0) || q.shared_used >= threshold(q);
 }
 
 inline bool SharedBuffer::allows_xon(Queue queue) const {
   const State& q = queues_[queue];
   return q.headroom_used == Bytes(0) &&
-         (q.shared_used == Bytes(0) || q.shared_used + q.profile.resume_offset <= threshold(q));
+         (q.shared_used == Bytes(0) || q.shared_used + profiles_[q.profile].resume_offset <= threshold(q));
 }
 
 inline Bytes SharedBuffer::held(Queue queue) const { return queues_[queue].held(); }

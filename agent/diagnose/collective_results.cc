@@ -99,6 +99,9 @@ Outcome judge_communication(const DossierFacts& facts) {
 
 // ---- BENCH-2 ----
 
+// Up to here a single queue pair does not fill a fast link.
+constexpr std::uint64_t kSmallMessage = 8192;
+
 // Link rates that ports have, in Gb/s.
 constexpr double kLinkRates[] = {10, 25, 40, 50, 100, 200, 400, 800};
 
@@ -166,7 +169,8 @@ Outcome judge_cliffs(const DossierFacts& facts) {
         if (best == nullptr || row.out_of_place->busbw_GBps > best->out_of_place->busbw_GBps) best = &row;
       }
     }
-    if (best == nullptr || tests->rows.size() < 2 || !ordered) continue;
+    if (best == nullptr || tests->rows.size() < 2 || !ordered || best->out_of_place->busbw_GBps <= 0)
+      continue;
     if (cliff == nullptr || !stays || best->out_of_place->busbw_GBps < 1) {
       good.push_back(row_evidence("best busbw", *best, *document));
       continue;
@@ -318,15 +322,18 @@ std::span<const Rule> collective_results_rules() {
                   "takes no time.",
        .fix = "Build with MPI=1.",
        .source = "NVIDIA/nccl-tests#294",
+       .gates = {},
        .judge = judge_communication},
       {.id = "BENCH-2",
        .title = "Numbers are compared with what they can be compared with",
        .condition = "No average over sizes stands for a peak; units are restated.",
        .why = "The footer averages small sizes in; Gb/s and GB/s differ by 8, MB and MiB by 5 %.",
        .needs = "A footer of nccl-tests, or a result of perftest.",
-       .decided = "Info where a footer averages more than one size.",
+       .decided = "Info where a footer averages more than one size, or where one queue pair was measured "
+                  "with small messages only.",
        .fix = "Compare the largest size with the NICs' ceiling.",
        .source = "nccl-tests' maintainers in NVIDIA/nccl-tests",
+       .gates = {},
        .judge = judge_comparison},
       {.id = "BENCH-3",
        .title = "Bandwidth does not fall with size",
@@ -336,6 +343,7 @@ std::span<const Rule> collective_results_rules() {
        .decided = "Warning with size and ratio; a dip that recovers is none.",
        .fix = "GDR off for comparison, counters before and after.",
        .source = "NVIDIA/nccl#1453",
+       .gates = {},
        .judge = judge_cliffs},
       {.id = "HOST-3",
        .title = "The collective reaches what the network can do",
@@ -346,6 +354,7 @@ std::span<const Rule> collective_results_rules() {
        .decided = "Warning. A verbs test on host memory does not clear the GPU path.",
        .fix = "Verbs test with GPU memory, GPUDirect, affinity, chunk size, PCIe.",
        .source = "NVIDIA/nccl#2409",
+       .gates = {},
        .judge = judge_above_network},
   };
   return kRules;

@@ -48,10 +48,14 @@ std::vector<std::string> common_names(const std::vector<const MeasuredPair*>& sl
   return uncleared.empty() ? all : uncleared;
 }
 
+// A caption such as "256KiB Mbytes/sec" holds the size and the unit.
 Evidence pair_evidence(const MeasuredPair& pair, const PairMatrix::Table& table,
                        const evidence::Document& document) {
-  return shown(pair.a + " with " + pair.b, pair.value ? fmt::format("{:g}", *pair.value) : pair.word,
-               pair.value ? table.caption : "", document, pair.line);
+  const auto blank = table.caption.rfind(' ');
+  const std::string unit = blank == std::string::npos ? table.caption : table.caption.substr(blank + 1);
+  const std::string at = blank == std::string::npos ? std::string() : ", " + table.caption.substr(0, blank);
+  return shown(pair.a + " with " + pair.b + at, pair.value ? fmt::format("{:g}", *pair.value) : pair.word,
+               pair.value ? unit : "", document, pair.line);
 }
 
 struct SlowPairs {
@@ -199,8 +203,7 @@ std::string pinning_of(const RunSeen& seen) {
   while (!name.empty()) {
     const auto dot = name.find('.');
     const std::string part = evidence::lower_case(name.substr(0, dot));
-    if (evidence::contains_any(
-            part, {"core", "numa", "socket", "pin", "cpu", "node-local", "far", "near", "local", "remote"}))
+    if (evidence::contains_any(part, {"core", "numa", "socket", "pin", "cpu", "far", "near"}))
       out += part + " ";
     name = dot == std::string_view::npos ? std::string_view() : name.substr(dot + 1);
   }
@@ -243,7 +246,7 @@ void find_pinning(const DossierFacts& facts, std::vector<Finding>& findings, std
   }
 }
 
-Outcome judge_result_of_placement(const DossierFacts& facts) {
+Outcome judge_slots_and_cores(const DossierFacts& facts) {
   std::vector<Finding> findings;
   std::vector<Evidence> good;
   find_slow_devices(facts, findings, good);
@@ -269,6 +272,14 @@ std::string version_of(const evidence::Document& document, const evidence::NcclT
     std::string text = name.substr(i, end - i);
     while (text.ends_with('.')) text.pop_back();
     if (std::count(text.begin(), text.end(), '.') >= 2) return text;
+  }
+  // "nccl-tests.dev-build.txt": another build, if it says no number.
+  std::string_view rest = name;
+  while (!rest.empty()) {
+    const auto dot = rest.find('.');
+    const std::string part = evidence::lower_case(rest.substr(0, dot));
+    if (evidence::contains_any(part, {"dev", "release", "master", "upstream", "build", "tag"})) return part;
+    rest = dot == std::string_view::npos ? std::string_view() : rest.substr(dot + 1);
   }
   return {};
 }
@@ -337,6 +348,7 @@ std::span<const Rule> compared_results_rules() {
                   "to measure.",
        .fix = "Compare PCIe, link and counters of that host.",
        .source = "openucx/ucx#7449",
+       .gates = {},
        .judge = judge_nodes},
       {.id = "HOST-2",
        .title = "The rate does not depend on socket, core or slot",
@@ -346,7 +358,8 @@ std::span<const Rule> compared_results_rules() {
        .decided = "Warning below 80 %.",
        .fix = "Bind to the NIC's node; PCIe width, relaxed ordering, BIOS.",
        .source = "open-mpi/ompi#6888, openucx/ucx#7449",
-       .judge = judge_result_of_placement},
+       .gates = {},
+       .judge = judge_slots_and_cores},
       {.id = "LIB-1",
        .title = "Versions of the library give the same result",
        .condition = "The same test on the same hosts is alike with every version.",
@@ -355,6 +368,7 @@ std::span<const Rule> compared_results_rules() {
        .decided = "Warning where one is below two thirds of the other.",
        .fix = "Compare channels and NICs, not QoS.",
        .source = "NVIDIA/dgx-spark-playbooks#102",
+       .gates = {},
        .judge = judge_versions},
   };
   return kRules;

@@ -10,9 +10,17 @@ namespace {
 
 // Whether ECE was on for a document's run, as far as its file says; nothing if it does not.
 std::optional<bool> ece_of(const DossierFacts& facts, const evidence::Document& document) {
-  for (const SettingSeen& seen : settings_named(facts.dossier, "NCCL_IB_ECE_ENABLE")) {
+  for (const ShownSetting& seen : shown_settings(facts, "NCCL_IB_ECE_ENABLE")) {
     if (seen.document->file == document.file) return seen.setting->value != "0";
   }
+  // An environment of the same moment; where only the other moment sets it, it was at its default, on.
+  bool other_moment = false;
+  for (const ShownSetting& seen : shown_settings(facts, "NCCL_IB_ECE_ENABLE")) {
+    if (!seen.document->phase || !document.phase) continue;
+    if (seen.document->phase->text == document.phase->text) return seen.setting->value != "0";
+    other_moment |= seen.setting->value == "0";
+  }
+  if (other_moment) return true;
   const std::string name = evidence::lower_case(document.file);
   if (!evidence::contains(name, "ece")) return std::nullopt;
   if (evidence::contains_any(name, {"ece0", "ece-0", "ece_0", "ece-off", "ece_off", "eceoff", "no-ece",
@@ -89,6 +97,7 @@ std::span<const Rule> congestion_choice_rules() {
        .decided = "Warning where the one with ECE is below 80 % of the other.",
        .fix = "NCCL_IB_ECE_ENABLE=0; same firmware on both ends.",
        .source = "NVIDIA/nccl#1403",
+       .gates = {},
        .judge = judge_choice},
   };
   return kRules;

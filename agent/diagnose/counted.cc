@@ -158,6 +158,19 @@ std::string moment_of(const Dump& dump) {
          (dump.before == nullptr ? "total" : "");
 }
 
+// `later` is another dump of what `earlier` shows, in the same file: the same counters of the same device,
+// and none of them fell.
+bool goes_on(const evidence::Document& earlier, const evidence::Document& later) {
+  if (earlier.file != later.file || earlier.format != later.format || earlier.host != later.host)
+    return false;
+  if (earlier.counters.size() != later.counters.size() || earlier.phase) return false;
+  for (std::size_t i = 0; i < later.counters.size(); ++i) {
+    const evidence::Counter &a = earlier.counters[i], &b = later.counters[i];
+    if (a.name != b.name || a.device != b.device || b.value < a.value) return false;
+  }
+  return true;
+}
+
 std::vector<Dump> dumps_of(const evidence::Dossier& dossier) {
   std::set<const evidence::Document*> paired;
   std::vector<Dump> out;
@@ -168,11 +181,21 @@ std::vector<Dump> dumps_of(const evidence::Dossier& dossier) {
     paired.insert(pair.after);
     out.push_back({pair.before, pair.after, *source});
   }
+  // The latest dump of each thing that is in no pair: one that goes on from an earlier one in the same file
+  // makes a pair with it.
+  std::vector<Dump> single;
   for (const evidence::Document& document : dossier.documents()) {
     const auto source = source_of(document);
-    if (source && !document.counters.empty() && !paired.contains(&document))
-      out.push_back({nullptr, &document, *source});
+    if (!source || document.counters.empty() || paired.contains(&document)) continue;
+    const auto earlier = std::find_if(single.rbegin(), single.rend(),
+                                      [&](const Dump& dump) { return goes_on(*dump.document, document); });
+    if (earlier == single.rend()) {
+      single.push_back({nullptr, &document, *source});
+    } else {
+      *earlier = {earlier->document, &document, *source};
+    }
   }
+  out.insert(out.end(), single.begin(), single.end());
   return out;
 }
 
@@ -226,7 +249,10 @@ class Counting {
     }
     if (port.document == nullptr) port.document = dump.document;
     port.is_total = dump.before == nullptr;
-    if (dump.before != nullptr) port.since = dump.before->file;
+    if (dump.before != nullptr) {
+      port.since = dump.before->file;
+      if (dump.before->file == dump.document->file) port.since = dump.before->place(dump.before->first_line);
+    }
     if (!port.elapsed) port.elapsed = elapsed_between(dump);
     if (port.elapsed) port.delta.elapsed = port.delta.rdma_elapsed = port.delta.dcb_elapsed = *port.elapsed;
   }

@@ -28,10 +28,10 @@ std::vector<std::string> hcas_of(const evidence::Few<evidence::Quote>& lines) {
   return out;
 }
 
-bool is_gdr_forbidden(const evidence::Dossier& dossier, std::vector<Evidence>& evidence) {
-  for (const SettingSeen& seen : settings_named(dossier, "NCCL_NET_GDR_LEVEL")) {
+bool is_gdr_forbidden(const DossierFacts& facts, std::vector<Evidence>& evidence) {
+  for (const ShownSetting& seen : shown_settings(facts, "NCCL_NET_GDR_LEVEL")) {
     if (seen.setting->value != "LOC" && seen.setting->value != "0") continue;
-    evidence.push_back(shown_setting(seen));
+    evidence.push_back(seen.shown());
     return true;
   }
   return false;
@@ -112,7 +112,7 @@ Outcome judge_gpudirect(const DossierFacts& facts) {
     finding.fix =
         advise(kEnableGdr, {"lsmod | grep peermem", "cat /sys/kernel/mm/memory_peers/nv_mem/version",
                             "dmesg | grep -iE 'peermem|nvidia'", "modprobe nvidia-peermem"});
-    if (is_gdr_forbidden(facts.dossier, finding.evidence)) {
+    if (is_gdr_forbidden(facts, finding.evidence)) {
       finding.severity = Severity::info;
       finding.cause += " NCCL_NET_GDR_LEVEL forbids it.";
       finding.fix = advise("Unset NCCL_NET_GDR_LEVEL when the test is over.");
@@ -164,8 +164,8 @@ Outcome judge_rdma_used(const DossierFacts& facts) {
         finding.evidence.push_back(quoted("channel over TCP", channels.first_socket, *document));
       }
     }
-    for (const SettingSeen& seen : settings_named(facts.dossier, "NCCL_IB_DISABLE")) {
-      if (seen.setting->value == "1") finding.evidence.push_back(shown_setting(seen));
+    for (const ShownSetting& seen : shown_settings(facts, "NCCL_IB_DISABLE")) {
+      if (seen.setting->value == "1") finding.evidence.push_back(seen.shown());
     }
     finding.cause = !log->signs.no_rdma.empty()
                         ? "RDMA is not used at all: the verbs library could not be loaded in this "
@@ -190,6 +190,19 @@ Outcome judge_rdma_used(const DossierFacts& facts) {
         "memlock, and unset NCCL_IB_DISABLE; the log must then say \"NET/IB : Using\".",
         {"ibv_devices", "ls -l /dev/infiniband", "ldconfig -p | grep libibverbs"});
     findings.push_back(std::move(finding));
+  }
+  // Without a log the environment alone tells.
+  if (findings.empty() && good.empty()) {
+    for (const ShownSetting& seen : shown_settings(facts, "NCCL_IB_DISABLE")) {
+      if (seen.setting->value != "1") continue;
+      Finding finding;
+      finding.subject = environment_of(seen);
+      finding.evidence = {seen.shown()};
+      finding.cause = "NCCL_IB_DISABLE=1 turns RDMA off: NCCL runs over TCP sockets.";
+      finding.fix = advise("Unset NCCL_IB_DISABLE.");
+      findings.push_back(std::move(finding));
+      break;
+    }
   }
   for (const auto& [document, log] : facts.dossier.all<evidence::AppLog>()) {
     if (log->signs.no_rdma.empty()) continue;
@@ -234,12 +247,12 @@ Outcome judge_provider(const DossierFacts& facts) {
         {"ls /usr/lib/*/libibverbs", "ibv_devices", "modinfo -F version ib_core"});
     findings.push_back(std::move(finding));
   }
-  for (const SettingSeen& seen : settings_named(facts.dossier, "LD_PRELOAD")) {
+  for (const ShownSetting& seen : shown_settings(facts, "LD_PRELOAD")) {
     if (!evidence::contains(seen.setting->value, "-rdmav")) continue;
     Finding finding;
     finding.severity = Severity::info;
     finding.subject = environment_of(seen);
-    finding.evidence = {shown_setting(seen)};
+    finding.evidence = {seen.shown()};
     finding.cause =
         "The verbs provider is loaded by LD_PRELOAD: the environment lacks it, so every program that is "
         "started without that "
@@ -273,6 +286,7 @@ std::span<const Rule> gpu_path_rules() {
        .decided = "Critical for a missing or unfit provider, info for one that is preloaded.",
        .fix = "Install the provider that belongs to the kernel driver.",
        .source = "verl-project/verl#1516",
+       .gates = {},
        .judge = judge_provider},
       {.id = "NET-1",
        .title = "RDMA is used",
@@ -282,6 +296,7 @@ std::span<const Rule> gpu_path_rules() {
        .decided = "Critical if several hosts talk over sockets, warning if that is likely, info on one node.",
        .fix = "rdma-core and provider in the environment; device files; NCCL_IB_DISABLE unset.",
        .source = "NVIDIA/nccl-tests#100, ROCm/rccl#1728",
+       .gates = {},
        .judge = judge_rdma_used},
       {.id = "GDR-1",
        .title = "GPUDirect RDMA is used on every host and HCA",
@@ -291,6 +306,7 @@ std::span<const Rule> gpu_path_rules() {
        .decided = "Warning; info if the environment forbids it.",
        .fix = "Peer memory registered or DMA-BUF, on the host that lacks it.",
        .source = "NVIDIA/nccl#1412, #1537, #1939",
+       .gates = {},
        .judge = judge_gpudirect},
   };
   return kRules;

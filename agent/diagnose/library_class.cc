@@ -12,14 +12,14 @@ namespace rocetune::diagnose {
 namespace {
 
 struct ClassSeen {
-  SettingSeen from;
+  ShownSetting from;
   int byte;
   int dscp() const { return byte >> 2; }
 };
 
-std::vector<ClassSeen> classes_in(const evidence::Dossier& dossier) {
+std::vector<ClassSeen> classes_in(const DossierFacts& facts) {
   std::vector<ClassSeen> out;
-  for (const SettingSeen& seen : settings_in(dossier)) {
+  for (const ShownSetting& seen : all_settings(facts)) {
     if (const auto byte = traffic_class_of(*seen.setting)) out.push_back({seen, *byte});
   }
   return out;
@@ -61,7 +61,7 @@ Outcome judge_bytes(const DossierFacts& facts) {
   std::vector<Finding> findings;
   std::vector<Evidence> good;
   std::set<std::pair<std::string, int>> judged;
-  for (const ClassSeen& seen : classes_in(facts.dossier)) {
+  for (const ClassSeen& seen : classes_in(facts)) {
     if (!judged.insert({seen.from.setting->name, seen.byte}).second) continue;
     good.push_back(class_evidence(seen));
     const PortFacts* port = nullptr;
@@ -100,7 +100,7 @@ Outcome judge_bytes(const DossierFacts& facts) {
 // ---- MAP-8 ----
 
 // Where the same thing is described at two moments, the later one counts.
-std::string place_of(const SettingSeen& seen) {
+std::string place_of(const ShownSetting& seen) {
   if (!seen.setting->host.empty()) return seen.setting->host;
   if (seen.document->host) return *seen.document->host;
   return seen.document->phase ? seen.document->series : seen.document->file;
@@ -109,13 +109,13 @@ std::string place_of(const SettingSeen& seen) {
 std::string library_of(std::string_view name) { return std::string(name.substr(0, name.find('_'))); }
 
 // One host of several sets the class of a library that another uses without.
-void find_missing(const std::vector<SettingSeen>& settings, const std::vector<ClassSeen>& classes,
+void find_missing(const std::vector<ShownSetting>& settings, const std::vector<ClassSeen>& classes,
                   std::vector<Finding>& findings) {
   for (const ClassSeen& seen : classes) {
     const std::string library = library_of(seen.from.setting->name);
     std::map<std::string, bool> has;  // place -> sets it
-    std::map<std::string, SettingSeen> example;
-    for (const SettingSeen& other : settings) {
+    std::map<std::string, ShownSetting> example;
+    for (const ShownSetting& other : settings) {
       if (library_of(other.setting->name) != library || other.document->format != seen.from.document->format)
         continue;
       bool& sets = has[place_of(other)];
@@ -127,7 +127,7 @@ void find_missing(const std::vector<SettingSeen>& settings, const std::vector<Cl
       Finding finding;
       finding.confidence = Confidence::medium;
       finding.subject = place;
-      finding.evidence = {class_evidence(seen), shown_setting(example.at(place))};
+      finding.evidence = {class_evidence(seen), example.at(place).shown()};
       finding.cause = fmt::format(
           "{} is set in one launch path only: what {} sends leaves in the default class, acknowledgements "
           "and read "
@@ -161,20 +161,20 @@ void find_unlike(const std::vector<ClassSeen>& classes, std::vector<Finding>& fi
 }
 
 Outcome judge_paths(const DossierFacts& facts) {
-  const std::vector<ClassSeen> classes = classes_in(facts.dossier);
+  const std::vector<ClassSeen> classes = classes_in(facts);
   if (classes.empty()) return Outcome::not_checked("no environment or command line sets a traffic class");
-  const std::vector<SettingSeen> settings = settings_in(facts.dossier);
+  const std::vector<ShownSetting> settings = all_settings(facts);
   std::vector<Finding> findings;
   find_missing(settings, classes, findings);
   find_unlike(classes, findings);
   const bool nvshmem = std::any_of(classes.begin(), classes.end(), [](const ClassSeen& seen) {
     return seen.from.setting->name.starts_with("NVSHMEM");
   });
-  for (const SettingSeen& seen : settings_named(facts.dossier, "NVSHMEM_IB_ENABLE_IBGDA")) {
+  for (const ShownSetting& seen : shown_settings(facts, "NVSHMEM_IB_ENABLE_IBGDA")) {
     if (nvshmem || seen.setting->value == "0") continue;
     Finding finding;
     finding.subject = seen.setting->name;
-    finding.evidence = {shown_setting(seen), class_evidence(classes.front())};
+    finding.evidence = {seen.shown(), class_evidence(classes.front())};
     finding.cause =
         "Queue pairs that the GPU drives (IBGDA, made through DevX) take neither the library's nor the "
         "device's default traffic "
@@ -218,6 +218,7 @@ std::span<const Rule> library_class_rules() {
                   "or if both ECN bits are set.",
        .fix = "DSCP times 4 plus 2.",
        .source = "dmf-mxl/mxl#603; Linux hw/mlx5/qp.c",
+       .gates = {},
        .judge = judge_bytes},
       {.id = "MAP-8",
        .title = "Every launch path carries the class",
@@ -230,6 +231,7 @@ std::span<const Rule> library_class_rules() {
                   "without PFC.",
        .fix = "The same byte everywhere, or the device's default.",
        .source = "NVIDIA/nccl#2383, openucx/ucx#10325",
+       .gates = {},
        .judge = judge_paths},
   };
   return kRules;

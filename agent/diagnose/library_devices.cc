@@ -62,7 +62,7 @@ Names named_devices(const evidence::Setting& setting) {
 std::string joined(const Names& names) { return listed({names.begin(), names.end()}, 9); }
 
 // The place of an environment: two phases of one file are one place.
-std::string device_place_of(const SettingSeen& seen) {
+std::string device_place_of(const ShownSetting& seen) {
   if (!seen.setting->host.empty()) return seen.setting->host;
   if (seen.document->host) return *seen.document->host;
   return seen.document->phase ? seen.document->series : seen.document->file;
@@ -71,8 +71,8 @@ std::string device_place_of(const SettingSeen& seen) {
 // ---- NET-2 ----
 
 void compare_hosts(const DossierFacts& facts, std::vector<Finding>& findings, std::vector<Evidence>& good) {
-  std::map<std::string, std::pair<SettingSeen, Names>> lists;
-  for (const SettingSeen& seen : settings_named(facts.dossier, "NCCL_IB_HCA")) {
+  std::map<std::string, std::pair<ShownSetting, Names>> lists;
+  for (const ShownSetting& seen : shown_settings(facts, "NCCL_IB_HCA")) {
     Names names = named_devices(*seen.setting);
     if (!names.empty()) lists.insert_or_assign(device_place_of(seen), std::pair{seen, std::move(names)});
   }
@@ -82,7 +82,7 @@ void compare_hosts(const DossierFacts& facts, std::vector<Finding>& findings, st
     if (other.second == first.second) continue;
     Finding finding;
     finding.subject = first_place + " and " + place;
-    finding.evidence = {shown_setting(first.first), shown_setting(other.first)};
+    finding.evidence = {first.first.shown(), other.first.shown()};
     finding.cause = "The hosts use different lists of NICs, so that ranks meet over different rails.";
     finding.fix = advise(
         "Use the same devices in the same order on every host, or check that the names differ for a reason "
@@ -92,22 +92,22 @@ void compare_hosts(const DossierFacts& facts, std::vector<Finding>& findings, st
     findings.push_back(std::move(finding));
     return;
   }
-  good.push_back(shown_setting(first.first));
+  good.push_back(first.first.shown());
 }
 
 // Within one environment every library must mean the same NICs.
 void compare_libraries(const DossierFacts& facts, std::vector<Finding>& findings) {
-  for (const SettingSeen& nccl : settings_named(facts.dossier, "NCCL_IB_HCA")) {
+  for (const ShownSetting& nccl : shown_settings(facts, "NCCL_IB_HCA")) {
     const Names ours = named_devices(*nccl.setting);
     if (ours.empty()) continue;
     for (const char* other : {"NVSHMEM_HCA_PE_MAPPING", "NVSHMEM_HCA_LIST", "UCX_NET_DEVICES"}) {
-      for (const SettingSeen& seen : settings_named(facts.dossier, other)) {
+      for (const ShownSetting& seen : shown_settings(facts, other)) {
         if (seen.document != nccl.document || seen.setting->host != nccl.setting->host) continue;
         const Names theirs = named_devices(*seen.setting);
         if (theirs.empty() || theirs == ours) continue;
         Finding finding;
         finding.subject = device_place_of(nccl);
-        finding.evidence = {shown_setting(nccl), shown_setting(seen)};
+        finding.evidence = {nccl.shown(), seen.shown()};
         finding.cause = fmt::format("NCCL_IB_HCA names {}, {} names {}: they contradict each other.",
                                     joined(ours), other, joined(theirs));
         finding.fix = advise(
@@ -165,52 +165,21 @@ void compare_ports(const DossierFacts& facts, std::vector<Finding>& findings, st
     });
     if (!known) ports.push_back(seen);
   }
-  const auto lists = settings_named(facts.dossier, "NCCL_IB_HCA");
-  const bool has_environment = !settings_in(facts.dossier).empty();
+  const auto lists = shown_settings(facts, "NCCL_IB_HCA");
   for (const auto& [owner, ports] : by_owner) {
-    const SettingSeen* list = nullptr;
-    for (const SettingSeen& seen : lists) {
+    const ShownSetting* list = nullptr;
+    for (const ShownSetting& seen : lists) {
       if (owner.empty() || !seen.document->host || *seen.document->host == owner) list = &seen;
     }
     const HcaList hca = list != nullptr ? hca_list_of(list->setting->value) : HcaList();
     std::vector<const PortSeen*> used, unused;
     for (const PortSeen& seen : ports) (hca.takes(seen.port->device) ? used : unused).push_back(&seen);
-    // Two functions of one adapter, of which each has half of the lanes.
-    for (const PortSeen* one : used) {
-      for (const PortSeen& other : ports) {
-        const auto& guid = one->port->system_image_guid;
-        if (&other == one || !guid || other.port->system_image_guid != guid ||
-            other.port->device == one->port->device)
-          continue;
-        const bool other_used = hca.takes(other.port->device);
-        if (list != nullptr && other_used) continue;
-        if (list == nullptr && !has_environment) continue;
-        Finding finding;
-        finding.severity = list != nullptr ? Severity::warning : Severity::info;
-        finding.confidence = Confidence::medium;
-        finding.subject = one->port->device + " and " + other.port->device;
-        finding.evidence = {shown("system image GUID of both", *guid, "", *one->document)};
-        if (list != nullptr) finding.evidence.push_back(shown_setting(*list));
-        finding.cause = list != nullptr ? "Two functions of one adapter are active, and the list names one: "
-                                          "alone it has only its half of the PCIe lanes."
-                                        : "Two functions of one adapter are active, each with its own part "
-                                          "of the PCIe lanes, and no list says that both are "
-                                          "used: one alone cannot reach the port's rate.";
-        finding.fix =
-            advise(fmt::format("Name both, NCCL_IB_HCA={},{}, with an address and the same MTU on each.",
-                               one->port->device, other.port->device),
-                   {"lspci -vvv | grep -E 'Ethernet|LnkSta:'"});
-        findings.push_back(std::move(finding));
-        break;
-      }
-      if (!findings.empty()) break;
-    }
-    if (list == nullptr || unused.empty() || !findings.empty()) continue;
+    if (list == nullptr || unused.empty()) continue;
     if (used.empty()) {
       Finding finding;
       finding.subject = owner.empty() ? list->setting->name : owner;
-      finding.evidence = {shown_setting(*list), shown("active device", unused.front()->port->device, "",
-                                                      *unused.front()->document)};
+      finding.evidence = {
+          list->shown(), shown("active device", unused.front()->port->device, "", *unused.front()->document)};
       finding.cause = "None of the devices that NCCL_IB_HCA names is an active port of this host.";
       finding.fix = advise("Correct the list.", {"ibdev2netdev"});
       findings.push_back(std::move(finding));
@@ -221,13 +190,13 @@ void compare_ports(const DossierFacts& facts, std::vector<Finding>& findings, st
              seen->port->link_layer == used.front()->port->link_layer;
     });
     if (!alike || used.size() * 2 > ports.size()) {
-      good.push_back(shown_setting(*list));
+      good.push_back(list->shown());
       continue;
     }
     Finding finding;
     finding.confidence = Confidence::medium;
     finding.subject = owner.empty() ? list->setting->name : owner;
-    finding.evidence = {shown_setting(*list),
+    finding.evidence = {list->shown(),
                         shown("active ports of the same rate", ports.size(), "", *ports.front().document)};
     finding.cause = fmt::format(
         "The job uses {} of {} active ports of the same rate: the ceiling is that of the ports it uses.",
@@ -257,16 +226,16 @@ Outcome judge_devices(const DossierFacts& facts) {
 
 void check_split(const DossierFacts& facts, std::vector<Finding>& findings) {
   std::set<std::string> places;
-  for (const SettingSeen& qps : settings_named(facts.dossier, "NCCL_IB_QPS_PER_CONNECTION")) {
+  for (const ShownSetting& qps : shown_settings(facts, "NCCL_IB_QPS_PER_CONNECTION")) {
     const auto count = evidence::integer_of(qps.setting->value);
     if (!count || *count < 2) continue;
-    for (const SettingSeen& split : settings_named(facts.dossier, "NCCL_IB_SPLIT_DATA_ON_QPS")) {
+    for (const ShownSetting& split : shown_settings(facts, "NCCL_IB_SPLIT_DATA_ON_QPS")) {
       if (split.document != qps.document || split.setting->value != "0" ||
           !places.insert(qps.document->file).second)
         continue;
       Finding finding;
       finding.subject = qps.document->file;
-      finding.evidence = {shown_setting(qps), shown_setting(split)};
+      finding.evidence = {qps.shown(), split.shown()};
       finding.cause = fmt::format(
           "{} queue pairs are opened, but every message goes over one of them, so that equal-cost paths and "
           "bond members "
@@ -282,19 +251,19 @@ void check_split(const DossierFacts& facts, std::vector<Finding>& findings) {
 }
 
 void check_bonds(const DossierFacts& facts, std::vector<Finding>& findings) {
-  for (const SettingSeen& hca : settings_named(facts.dossier, "NCCL_IB_HCA")) {
+  for (const ShownSetting& hca : shown_settings(facts, "NCCL_IB_HCA")) {
     if (!contains(hca.setting->value, "bond")) continue;
     Finding finding;
     finding.severity = Severity::warning;
     finding.confidence = Confidence::medium;
     finding.subject = hca.setting->value;
-    finding.evidence = {shown_setting(hca)};
+    finding.evidence = {hca.shown()};
     bool several = false, split = false;
-    for (const SettingSeen& seen : settings_in(facts.dossier)) {
+    for (const ShownSetting& seen : all_settings(facts)) {
       if (seen.document != hca.document) continue;
       if (seen.setting->name == "NCCL_IB_QPS_PER_CONNECTION") {
         several = evidence::integer_of(seen.setting->value).value_or(1) > 1;
-        finding.evidence.push_back(shown_setting(seen));
+        finding.evidence.push_back(seen.shown());
       }
       if (seen.setting->name == "NCCL_IB_SPLIT_DATA_ON_QPS") split = seen.setting->value == "1";
     }
@@ -360,8 +329,8 @@ Outcome judge_spreading(const DossierFacts& facts) {
   compare_counts(facts, findings, good);
   if (!findings.empty()) return Outcome::found(std::move(findings));
   if (!good.empty()) return Outcome::passed(std::move(good));
-  for (const SettingSeen& split : settings_named(facts.dossier, "NCCL_IB_SPLIT_DATA_ON_QPS")) {
-    if (split.setting->value == "1") return Outcome::passed({shown_setting(split)});
+  for (const ShownSetting& split : shown_settings(facts, "NCCL_IB_SPLIT_DATA_ON_QPS")) {
+    if (split.setting->value == "1") return Outcome::passed({split.shown()});
   }
   return Outcome::not_checked(
       "neither the number of queue pairs with what they reach, nor the load of paths or members is among the "
@@ -376,13 +345,12 @@ std::span<const Rule> library_devices_rules() {
        .title = "The NICs in use are the NICs that are there",
        .condition =
            "Lists of devices agree between hosts and libraries, and name the active ports of the fabric.",
-       .why = "The ceiling is that of the devices used; two functions of one adapter share its lanes.",
+       .why = "The ceiling is that of the devices used.",
        .needs = "NCCL_IB_HCA or a log's \"Using\" line of each host; ibstat or ibv_devinfo of the ports.",
-       .decided = "Warning where lists differ, contradict, or leave out half of the like ports; info where "
-                  "two functions of one adapter are there and "
-                  "nothing tells that both are used.",
+       .decided = "Warning where lists differ, contradict, or leave out half of the like ports.",
        .fix = "Correct the list.",
        .source = "deepseek-ai/DeepEP#336, NVIDIA/dgx-spark-playbooks#102",
+       .gates = {},
        .judge = judge_devices},
       {.id = "LAG-2",
        .title = "There are as many flows as paths",
@@ -394,6 +362,7 @@ std::span<const Rule> library_devices_rules() {
                   "below several; info where split is not said.",
        .fix = "More queue pairs with split, entropy, adaptive routing, or no bond.",
        .source = "NVIDIA/nccl-tests#191, NVIDIA/nccl#1015, cluster-readiness-engine#287",
+       .gates = {},
        .judge = judge_spreading},
   };
   return kRules;

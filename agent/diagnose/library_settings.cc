@@ -13,17 +13,17 @@ namespace {
 
 using evidence::contains;
 
-Finding about(const SettingSeen& seen, Severity severity) {
+Finding about(const ShownSetting& seen, Severity severity) {
   Finding finding;
   finding.severity = severity;
   finding.subject = seen.setting->name;
-  finding.evidence = {shown_setting(seen)};
+  finding.evidence = {seen.shown()};
   return finding;
 }
 
 // ---- LIB-2 ----
 
-void check_range(const SettingSeen& seen, const Policy& policy, std::vector<Finding>& findings) {
+void check_range(const ShownSetting& seen, const Policy& policy, std::vector<Finding>& findings) {
   const auto range = policy.variables.find(seen.setting->name);
   if (range == policy.variables.end() || seen.setting->value.empty()) return;
   const std::string& text = seen.setting->value;
@@ -51,7 +51,7 @@ std::vector<std::string_view> entries_of(std::string_view list) {
   return out;
 }
 
-void check_list_syntax(const SettingSeen& seen, std::vector<Finding>& findings) {
+void check_list_syntax(const ShownSetting& seen, std::vector<Finding>& findings) {
   const std::string& name = seen.setting->name;
   const bool nccl = name == "NCCL_IB_HCA";
   const bool ucx = name == "UCX_NET_DEVICES";
@@ -92,7 +92,7 @@ constexpr OldName kOldNames[] = {
     {"NCCL_MIN_NRINGS", "NCCL_MIN_NCHANNELS", false},
 };
 
-void check_name(const SettingSeen& seen, std::vector<Finding>& findings) {
+void check_name(const ShownSetting& seen, std::vector<Finding>& findings) {
   for (const OldName& old : kOldNames) {
     if (seen.setting->name != old.name) continue;
     Finding finding = about(seen, old.is_wrong ? Severity::warning : Severity::info);
@@ -115,11 +115,11 @@ void check_name(const SettingSeen& seen, std::vector<Finding>& findings) {
 }
 
 // Settings by environment: a host's, or a file's.
-using Environments = std::map<std::string, std::map<std::string, SettingSeen>>;
+using Environments = std::map<std::string, std::map<std::string, ShownSetting>>;
 
-Environments environments_of(const std::vector<SettingSeen>& settings) {
+Environments environments_of(const std::vector<ShownSetting>& settings) {
   Environments out;
-  for (const SettingSeen& seen : settings) {
+  for (const ShownSetting& seen : settings) {
     std::string key = environment_of(seen);
     if (seen.document->phase) key += " " + seen.document->phase->text;
     out[key].insert_or_assign(seen.setting->name, seen);
@@ -127,18 +127,18 @@ Environments environments_of(const std::vector<SettingSeen>& settings) {
   return out;
 }
 
-const SettingSeen* find_setting(const std::map<std::string, SettingSeen>& environment, const char* name) {
+const ShownSetting* find_setting(const std::map<std::string, ShownSetting>& environment, const char* name) {
   const auto found = environment.find(name);
   return found == environment.end() || found->second.setting->value.empty() ? nullptr : &found->second;
 }
 
-void check_exclusive(const std::map<std::string, SettingSeen>& environment, std::vector<Finding>& findings) {
-  const SettingSeen* mapping = find_setting(environment, "NVSHMEM_HCA_PE_MAPPING");
+void check_exclusive(const std::map<std::string, ShownSetting>& environment, std::vector<Finding>& findings) {
+  const ShownSetting* mapping = find_setting(environment, "NVSHMEM_HCA_PE_MAPPING");
   for (const char* other : {"NVSHMEM_ENABLE_NIC_PE_MAPPING", "NVSHMEM_HCA_LIST"}) {
-    const SettingSeen* second = find_setting(environment, other);
+    const ShownSetting* second = find_setting(environment, other);
     if (mapping == nullptr || second == nullptr || second->setting->value == "0") continue;
     Finding finding = about(*mapping, Severity::warning);
-    finding.evidence.push_back(shown_setting(*second));
+    finding.evidence.push_back(second->shown());
     finding.cause = fmt::format(
         "{} and {} are two ways to choose the NIC of a rank: together one of them is ignored, and ranks may "
         "all end up on the first NIC.",
@@ -147,18 +147,18 @@ void check_exclusive(const std::map<std::string, SettingSeen>& environment, std:
         "Keep one of them; then compare the traffic counters of every NIC (tx_vport_rdma_unicast_bytes).");
     findings.push_back(std::move(finding));
   }
-  const SettingSeen* disable = find_setting(environment, "NCCL_IB_DISABLE");
-  const SettingSeen* hca = find_setting(environment, "NCCL_IB_HCA");
+  const ShownSetting* disable = find_setting(environment, "NCCL_IB_DISABLE");
+  const ShownSetting* hca = find_setting(environment, "NCCL_IB_HCA");
   if (disable != nullptr && disable->setting->value == "1" && hca != nullptr) {
     Finding finding = about(*disable, Severity::warning);
-    finding.evidence.push_back(shown_setting(*hca));
+    finding.evidence.push_back(hca->shown());
     finding.cause = "NCCL_IB_DISABLE=1 turns RDMA off, although NCCL_IB_HCA chooses devices for it.";
     finding.fix = advise("Unset NCCL_IB_DISABLE.");
     findings.push_back(std::move(finding));
   }
 }
 
-void check_service_level(const std::map<std::string, SettingSeen>& environment, const LinkKinds& links,
+void check_service_level(const std::map<std::string, ShownSetting>& environment, const LinkKinds& links,
                          std::vector<Finding>& findings) {
   struct LevelAndClass {
     const char* level;
@@ -167,7 +167,7 @@ void check_service_level(const std::map<std::string, SettingSeen>& environment, 
   for (const LevelAndClass& names :
        {LevelAndClass{"NCCL_IB_SL", "NCCL_IB_TC"}, LevelAndClass{"UCX_IB_SL", "UCX_IB_TRAFFIC_CLASS"},
         LevelAndClass{"NVSHMEM_IB_SL", "NVSHMEM_IB_TRAFFIC_CLASS"}}) {
-    const SettingSeen* level = find_setting(environment, names.level);
+    const ShownSetting* level = find_setting(environment, names.level);
     if (level == nullptr || level->setting->value == "0" ||
         find_setting(environment, names.traffic_class) != nullptr || links.only_infiniband()) {
       continue;
@@ -192,18 +192,18 @@ bool is_nccl_conf(const evidence::Document& document) {
          document.file.ends_with(".nccl.conf");
 }
 
-void check_hidden_file(const std::vector<SettingSeen>& settings, std::vector<Finding>& findings) {
+void check_hidden_file(const std::vector<ShownSetting>& settings, std::vector<Finding>& findings) {
   std::map<std::string, Finding> by_file;
-  for (const SettingSeen& seen : settings) {
+  for (const ShownSetting& seen : settings) {
     if (!is_nccl_conf(*seen.document)) continue;
     Finding& finding = by_file[seen.document->file];
-    if (finding.evidence.size() < 8) finding.evidence.push_back(shown_setting(seen));
-    for (const SettingSeen& other : settings) {
+    if (finding.evidence.size() < 8) finding.evidence.push_back(seen.shown());
+    for (const ShownSetting& other : settings) {
       if (is_nccl_conf(*other.document) || other.setting->name != seen.setting->name ||
           other.setting->value == seen.setting->value)
         continue;
       finding.severity = Severity::warning;
-      finding.evidence.push_back(shown_setting(other));
+      finding.evidence.push_back(other.shown());
       finding.subject = seen.document->file + " " + seen.setting->name;
     }
   }
@@ -223,18 +223,18 @@ void check_hidden_file(const std::vector<SettingSeen>& settings, std::vector<Fin
 }
 
 Outcome judge_variables(const DossierFacts& facts) {
-  const std::vector<SettingSeen> settings = settings_in(facts.dossier);
+  const std::vector<ShownSetting> settings = all_settings(facts);
   if (settings.empty())
     return Outcome::not_checked("no environment or command line of a library is among the inputs");
   std::vector<Finding> findings;
   std::set<std::pair<std::string, std::string>> judged;
-  for (const SettingSeen& seen : settings) {
+  for (const ShownSetting& seen : settings) {
     if (!judged.insert({seen.setting->name, seen.setting->value}).second) continue;
     check_range(seen, facts.policy, findings);
     check_list_syntax(seen, findings);
     check_name(seen, findings);
   }
-  const LinkKinds links = link_kinds(facts.dossier);
+  const LinkKinds links = link_kinds(facts);
   std::set<std::string> subjects;
   for (const auto& [name, environment] : environments_of(settings)) {
     std::vector<Finding> here;
@@ -253,7 +253,7 @@ Outcome judge_variables(const DossierFacts& facts) {
 
 Outcome judge_timers(const DossierFacts& facts) {
   std::vector<Evidence> good;
-  for (const SettingSeen& seen : settings_named(facts.dossier, "NCCL_IB_TIMEOUT")) {
+  for (const ShownSetting& seen : shown_settings(facts, "NCCL_IB_TIMEOUT")) {
     const auto value = evidence::integer_of(seen.setting->value);
     if (!value || *value < 1 || *value > 31) {
       return Outcome::not_checked(
@@ -262,7 +262,7 @@ Outcome judge_timers(const DossierFacts& facts) {
     const double seconds = 4.096e-6 * static_cast<double>(std::int64_t{1} << *value) * 7;
     const bool is_long = *value > facts.policy.longest_usual_timeout;
     const bool is_short = *value < facts.policy.shortest_usual_timeout;
-    good.push_back(shown_setting(seen));
+    good.push_back(seen.shown());
     if (!is_long && !is_short) continue;
     Finding finding = about(seen, is_short ? Severity::warning : Severity::info);
     finding.confidence = Confidence::medium;
@@ -299,6 +299,7 @@ std::span<const Rule> library_settings_rules() {
                   "by a file.",
        .fix = "Correct or unset the variable.",
        .source = "NVIDIA/nccl#378, NVIDIA/nccl-tests#24, deepseek-ai/DeepEP#336; NCCL user guide",
+       .gates = {},
        .judge = judge_variables},
       {.id = "TMR-1",
        .title = "The timeout of queue pairs is neither a dead weight nor too short",
@@ -308,6 +309,7 @@ std::span<const Rule> library_settings_rules() {
        .decided = "Warning below, info above.",
        .fix = "18 to 22.",
        .source = "NVIDIA/nccl#1555; IBTA specification 9.7.6.1.3",
+       .gates = {},
        .judge = judge_timers},
   };
   return kRules;

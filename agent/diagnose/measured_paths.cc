@@ -1,14 +1,11 @@
 // Rules over perftest, ping and traffic generators: what a path carries, and what it loses.
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <set>
 
 #include "agent/diagnose/rule.h"
 #include "agent/diagnose/texts.h"
 #include "agent/evidence/benchmarks/iperf.h"
 #include "agent/evidence/benchmarks/ping.h"
-#include "agent/evidence/benchmarks/traffic_generator.h"
 #include "agent/evidence/verbs_words.h"
 #include "agent/evidence/words.h"
 
@@ -23,6 +20,30 @@ Evidence rate_evidence(const std::string& name, const RunSeen& seen, const evide
 
 bool is_software(const evidence::PerftestRun& run) {
   return run.device.starts_with("rxe") || run.device.starts_with("siw");
+}
+
+struct PingSeen {
+  const evidence::Document* document;
+  const evidence::PingRun* run;
+};
+std::vector<PingSeen> pings_in(const evidence::Dossier& dossier) {
+  std::vector<PingSeen> out;
+  for (const auto& [document, ping] : dossier.all<evidence::Ping>()) {
+    for (const evidence::PingRun& run : ping->runs) out.push_back({document, &run});
+  }
+  return out;
+}
+
+Evidence ping_evidence(const PingSeen& seen) {
+  const evidence::PingRun& run = *seen.run;
+  std::string value = run.received && run.sent ? fmt::format("{} of {} answered", *run.received, *run.sent)
+                      : run.replies > 0        ? fmt::format("{} answered", run.replies)
+                                               : std::string("no answer");
+  if (run.local_mtu_bytes) value += fmt::format(", own interface has MTU {}", *run.local_mtu_bytes);
+  if (run.hop_mtu_bytes)
+    value += fmt::format(", {} has MTU {}", run.hop.empty() ? "a hop" : run.hop, *run.hop_mtu_bytes);
+  return shown(run.payload_bytes ? fmt::format("ping with {} B", *run.payload_bytes) : std::string("ping"),
+               value, "", *seen.document, run.line);
 }
 
 // ---- MTU-1 ----
@@ -55,36 +76,29 @@ Outcome judge_banner_mtu(const DossierFacts& facts) {
                {fmt::format("ip link set dev INTERFACE mtu {}", facts.policy.recommended_mtu.count())});
     findings.push_back(std::move(finding));
   }
+  for (const PingSeen& seen : pings_in(facts.dossier)) {
+    const auto mtu = seen.run->local_mtu_bytes;
+    if (!mtu || *mtu >= facts.policy.minimum_mtu.count()) continue;
+    Finding finding;
+    finding.subject = seen.document->host.value_or(seen.document->file);
+    finding.evidence = {ping_evidence(seen)};
+    finding.cause = fmt::format(
+        "The own interface takes only {} B: full-size packets do not even leave this host, and the RDMA MTU "
+        "is small.",
+        *mtu);
+    finding.fix =
+        advise(fmt::format("Set the netdev's MTU to {} on both hosts, and on every switch port between them.",
+                           facts.policy.recommended_mtu.count()),
+               {fmt::format("ip link set dev INTERFACE mtu {}", facts.policy.recommended_mtu.count())});
+    findings.push_back(std::move(finding));
+    break;
+  }
   if (!findings.empty()) return Outcome::found(std::move(findings));
   if (!good.empty()) return Outcome::passed(std::move(good));
   return Outcome::not_checked("no banner of perftest with an MTU is among the inputs");
 }
 
 // ---- PATH-1 ----
-
-struct PingSeen {
-  const evidence::Document* document;
-  const evidence::PingRun* run;
-};
-std::vector<PingSeen> pings_in(const evidence::Dossier& dossier) {
-  std::vector<PingSeen> out;
-  for (const auto& [document, ping] : dossier.all<evidence::Ping>()) {
-    for (const evidence::PingRun& run : ping->runs) out.push_back({document, &run});
-  }
-  return out;
-}
-
-Evidence ping_evidence(const PingSeen& seen) {
-  const evidence::PingRun& run = *seen.run;
-  std::string value = run.received && run.sent ? fmt::format("{} of {} answered", *run.received, *run.sent)
-                      : run.replies > 0        ? fmt::format("{} answered", run.replies)
-                                               : std::string("no answer");
-  if (run.local_mtu_bytes) value += fmt::format(", own interface has MTU {}", *run.local_mtu_bytes);
-  if (run.hop_mtu_bytes)
-    value += fmt::format(", {} has MTU {}", run.hop.empty() ? "a hop" : run.hop, *run.hop_mtu_bytes);
-  return shown(run.payload_bytes ? fmt::format("ping with {} B", *run.payload_bytes) : std::string("ping"),
-               value, "", *seen.document, run.line);
-}
 
 // Full size is what only fits an MTU above the smallest usual one.
 constexpr int kLargePing = 1473;  // 1500 less IPv4 and ICMP headers, and one more
@@ -222,143 +236,6 @@ Outcome judge_silence(const DossierFacts& facts) {
   return Outcome::found(std::move(finding));
 }
 
-// ---- LOSS-1 ----
-
-// Senders to one receiver that together get far less than one gets alone.
-std::optional<Finding> collapsed_incast(const DossierFacts& facts, std::vector<Evidence>& good) {
-  struct Sender {
-    const RunSeen* best = nullptr;
-    const RunSeen* worst = nullptr;
-  };
-  const std::vector<RunSeen> runs = perftest_runs_in(facts.dossier);
-  std::map<std::string, std::map<std::string, Sender>> receivers;
-  for (const RunSeen& seen : runs) {
-    if (seen.run->best() == nullptr || seen.run->is_server || seen.run->local.empty() ||
-        seen.run->remote.empty())
-      continue;
-    Sender& sender = receivers[seen.run->remote.front().text()][seen.run->local.front().text()];
-    const double rate = seen.run->best()->average_Gbps;
-    if (sender.best == nullptr || rate > sender.best->run->best()->average_Gbps) sender.best = &seen;
-    if (sender.worst == nullptr || rate < sender.worst->run->best()->average_Gbps) sender.worst = &seen;
-  }
-  for (const auto& [receiver, senders] : receivers) {
-    if (senders.size() < 2) continue;
-    double sum = 0;
-    const RunSeen* alone = nullptr;
-    std::vector<Evidence> evidence;
-    for (const auto& [address, sender] : senders) {
-      sum += sender.worst->run->best()->average_Gbps;
-      evidence.push_back(rate_evidence("from " + address, *sender.worst, *sender.worst->run->best()));
-      if (alone == nullptr || sender.best->run->best()->average_Gbps > alone->run->best()->average_Gbps)
-        alone = sender.best;
-    }
-    const double best = alone->run->best()->average_Gbps;
-    evidence.push_back(rate_evidence("one sender alone", *alone, *alone->run->best()));
-    if (sum >= facts.policy.bench.slow_share.value() * best) {
-      good = std::move(evidence);
-      continue;
-    }
-    Finding finding;
-    finding.severity = Severity::critical;
-    finding.confidence = Confidence::medium;
-    finding.subject = "receiver " + receiver;
-    finding.evidence = std::move(evidence);
-    finding.cause = fmt::format(
-        "{} senders to one receiver get {:.3g} Gb/s together, where one alone gets {:.3g}: packets are lost "
-        "at the shared port and "
-        "repeated (go-back-N), so the class is neither lossless nor held back by ECN there.",
-        senders.size(), sum, best);
-    finding.fix = advise(
-        "Put RoCE into one class with PFC on every port of the path, with ECN marking well before; prove it "
-        "by the counters: sequence "
-        "errors at the receiver and drops of the switch's queue must stay still. Zero interface drops clear "
-        "nothing.",
-        {"rdma statistic show", "ethtool -S INTERFACE | grep -E 'prio[0-9]_(pause|packets|discard)'"});
-    return finding;
-  }
-  return std::nullopt;
-}
-
-Outcome judge_senders(const DossierFacts& facts) {
-  std::vector<Finding> findings;
-  std::vector<Evidence> good;
-  if (auto finding = collapsed_incast(facts, good)) findings.push_back(*std::move(finding));
-  for (const auto& [document, generator] : facts.dossier.all<evidence::TrafficGenerator>()) {
-    for (const evidence::GeneratedFlow& flow : generator->flows) {
-      const std::uint64_t lost = flow.sequence_errors.value_or(0);
-      std::string name = flow.name + (flow.dscp ? fmt::format(" (DSCP {})", *flow.dscp) : "");
-      Evidence evidence = shown("sequence errors of " + name, lost, "frames", *document, flow.line);
-      if (!flow.sequence_errors) continue;
-      if (lost == 0) {
-        good.push_back(std::move(evidence));
-        continue;
-      }
-      Finding finding;
-      finding.severity = Severity::critical;
-      finding.subject = name;
-      finding.evidence = {std::move(evidence)};
-      for (const evidence::GeneratedFlow& other : generator->flows) {
-        if (other.receiver == flow.receiver && other.sequence_errors == std::uint64_t{0} && other.dscp &&
-            other.dscp != flow.dscp) {
-          finding.evidence.push_back(
-              shown(fmt::format("sequence errors of {} (DSCP {})", other.name, *other.dscp), 0, "frames",
-                    *document, other.line));
-        }
-      }
-      finding.cause = finding.evidence.size() > 1
-                          ? "Flows of one class lose frames where those of another class to the same port "
-                            "lose none: the switch maps its DSCP to a lossy "
-                            "class."
-                          : "The flow loses frames on its way.";
-      finding.fix = advise(
-          "Compare the DSCP of the hosts with the switch's DSCP map, instead of assuming 26: only the "
-          "classes with PFC are protected.");
-      findings.push_back(std::move(finding));
-    }
-  }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(
-      "no counters of a run, and no rates of several senders to one receiver beside one alone, are among the "
-      "inputs");
-}
-
-// ---- LOSS-2 ----
-
-Outcome judge_stalls(const DossierFacts& facts) {
-  std::vector<Evidence> good;
-  for (const RunSeen& seen : perftest_runs_in(facts.dossier)) {
-    const evidence::PerftestRun& run = *seen.run;
-    if (run.test.find("Send") == std::string::npos || !run.tx_depth || *run.tx_depth < 1) continue;
-    for (const evidence::PerftestRow& row : run.rows) {
-      const double rate = row.message_rate_Mpps * 1e6;
-      const double expected = *run.tx_depth * run.qps.value_or(1) / facts.policy.rnr_stall.seconds();
-      if (rate <= 0) continue;
-      std::vector<Evidence> evidence{
-          shown("messages per second", fmt::format("{:.1f}", rate), "1/s", *seen.document, row.line),
-          shown("in flight / 0.655 s", fmt::format("{:.1f}", expected), "1/s", *seen.document, run.line)};
-      if (std::abs(rate / expected - 1) > facts.policy.rnr_tolerance.value()) {
-        good = {evidence.front()};
-        continue;
-      }
-      Finding finding;
-      finding.confidence = Confidence::medium;
-      finding.subject = run.device.empty() ? seen.document->file : run.device;
-      finding.evidence = std::move(evidence);
-      finding.cause =
-          "Messages come at the number in flight per 0.655 s, without any error: the receiver is not ready, "
-          "and each time the sender waits the "
-          "longest RNR timer (min_rnr_timer 0 = 655.36 ms).";
-      finding.fix = advise(
-          "Set min_rnr_timer to 12 (0.64 ms) to 14, post more receives, or use credits. The network needs no "
-          "change.");
-      return Outcome::found(std::move(finding));
-    }
-  }
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no send test with its depth and message rate is among the inputs");
-}
-
 }  // namespace
 
 std::span<const Rule> measured_paths_rules() {
@@ -367,10 +244,11 @@ std::span<const Rule> measured_paths_rules() {
        .title = "Tests run with an RDMA MTU of 4096",
        .condition = "perftest's banner says 4096.",
        .why = "The RDMA MTU follows the netdev's; 1500 gives 1024.",
-       .needs = "perftest's banner on an Ethernet link.",
+       .needs = "perftest's banner on an Ethernet link, or a ping that is told the own interface's MTU.",
        .decided = "Warning below 4096; info on software RDMA.",
        .fix = "Set 9000 on both hosts and the switch.",
        .source = "NVIDIA/nccl-tests#191, NVIDIA/dgx-spark-playbooks#103",
+       .gates = {},
        .judge = judge_banner_mtu},
       {.id = "PATH-1",
        .title = "Full-size packets pass the path",
@@ -383,6 +261,7 @@ std::span<const Rule> measured_paths_rules() {
                   "interface is MTU-1.",
        .fix = "9216 on every port of the path.",
        .source = "NVIDIA/nccl#1524, #2135",
+       .gates = {},
        .judge = judge_full_size},
       {.id = "PATH-2",
        .title = "RoCE packets are answered where ping and TCP are",
@@ -392,27 +271,8 @@ std::span<const Rule> measured_paths_rules() {
        .decided = "Critical, of medium confidence.",
        .fix = "Filters and VLAN of that GID.",
        .source = "NVIDIA/nccl#426",
+       .gates = {},
        .judge = judge_silence},
-      {.id = "LOSS-1",
-       .title = "Senders together get what one gets alone",
-       .condition = "N senders to one receiver reach at least 60 % of one alone; a traffic generator sees no "
-                    "frame missing.",
-       .why = "Loss at the shared port makes go-back-N repeat whole windows.",
-       .needs = "perftest of several senders to one receiver and of one alone, with their GIDs; or a "
-                "generator's flow table.",
-       .decided = "Critical.",
-       .fix = "One class with PFC and ECN over the whole path.",
-       .source = "linux-rdma/perftest#219, sonic-net/sonic-mgmt#25347",
-       .judge = judge_senders},
-      {.id = "LOSS-2",
-       .title = "Messages do not wait for the RNR timer",
-       .condition = "A send test's message rate is not the number in flight per 0.655 s.",
-       .why = "min_rnr_timer 0 is 655.36 ms, and infinite retries show no error.",
-       .needs = "perftest's send test with its depth.",
-       .decided = "Warning within 20 % of it.",
-       .fix = "min_rnr_timer 12 to 14, deeper receive queue.",
-       .source = "NVIDIA/daqiri#126; IBTA specification 9.7.5.2.8",
-       .judge = judge_stalls},
   };
   return kRules;
 }

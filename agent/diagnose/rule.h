@@ -79,6 +79,7 @@ std::span<const Rule> library_devices_rules();
 std::span<const Rule> collective_results_rules();
 std::span<const Rule> compared_results_rules();
 std::span<const Rule> measured_paths_rules();
+std::span<const Rule> measured_loss_rules();
 std::span<const Rule> congestion_choice_rules();
 std::span<const Rule> switch_class_rules();
 std::span<const Rule> switch_pause_rules();

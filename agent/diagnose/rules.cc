@@ -45,6 +45,7 @@ std::span<const Rule* const> all_rules() {
                               told_pause_rules(),
                               told_ecn_rules(),
                               measured_paths_rules(),
+                              measured_loss_rules(),
                               collective_results_rules(),
                               compared_results_rules(),
                               congestion_choice_rules(),

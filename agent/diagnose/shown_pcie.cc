@@ -7,6 +7,7 @@
 #include "agent/diagnose/shown_ports.h"
 #include "agent/evidence/rdma_tools/kernel_log.h"
 #include "agent/evidence/rdma_tools/lspci.h"
+#include "agent/evidence/rdma_tools/topology_xml.h"
 
 namespace rocetune::diagnose {
 namespace {
@@ -18,9 +19,29 @@ constexpr const char* kGuest = "the texts come from a virtual machine: PCIe seen
 
 // ---- VM-1 ----
 
+// NICs and GPUs with a PCIe link of their own, as a machine without a hypervisor shows them.
+std::vector<Evidence> physical_functions(const DossierFacts& facts) {
+  std::vector<Evidence> out;
+  for (const auto& [document, listing] : facts.dossier.all<evidence::PciListing>()) {
+    for (const PciFunction& f : listing->functions) {
+      if ((f.is_network || f.is_gpu) && f.width_lanes.value_or(0) > 0 && out.size() < 8)
+        out.push_back(shown(f.name() + " width", *f.width_lanes, "lanes", *document, f.width_line));
+    }
+  }
+  for (const auto& [document, topology] : facts.dossier.all<evidence::Topology>()) {
+    for (const evidence::TopologyPci& pci : topology->pcis) {
+      if (!pci.is_bridge() && pci.link_width.value_or(0) > 0 && out.size() < 8)
+        out.push_back(shown("PCI " + pci.bus_id + " width", *pci.link_width, "lanes", *document, pci.line));
+    }
+  }
+  return out;
+}
+
 Outcome judge_guest(const DossierFacts& facts) {
   GuestSigns signs = guest_signs(facts);
   if (signs.evidence.empty()) {
+    if (std::vector<Evidence> real = physical_functions(facts); !real.empty())
+      return Outcome::passed(std::move(real));
     return Outcome::not_checked(
         "nothing shows whether the texts come from a virtual machine (lspci, topology, dmesg)");
   }
@@ -286,7 +307,8 @@ std::span<const Rule> shown_pcie_rules() {
        .condition = "No virtual function, emulated bridge, link of width 0 or hypervisor flag is shown.",
        .why = "A guest sees PCIe as its hypervisor pretends it, and needs ACS on, not off, below.",
        .needs = "lspci, NCCL topology XML or the kernel's log.",
-       .decided = "Warning if a GPU is shown beside, else info; confidence medium if a virtual function is "
+       .decided = "Warning if a GPU is shown beside, else info; passes where NICs or GPUs show a PCIe link. "
+                  "Confidence medium if a virtual function is "
                   "all there is.",
        .fix = "A topology file; the hypervisor.",
        .source = "NVIDIA/nccl#949, #1453; pci.ids",

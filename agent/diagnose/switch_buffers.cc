@@ -100,7 +100,8 @@ void judge_queue_ecn(const SwitchText& text, const SwitchPorts& ports, Priority 
 }
 
 Outcome judge_switch_ecn(const DossierFacts& facts) {
-  return judge_switches(facts, "no switch says at which length the queue of a lossless priority marks",
+  return judge_switches(facts, SwitchAspect::queues,
+                        "no switch says at which length the queue of a lossless priority marks",
                         [&](const SwitchText& text, const SwitchPorts& ports, std::vector<Finding>& findings,
                             std::vector<Evidence>& good) {
                           for (const Priority priority : lossless_of(ports.settings))
@@ -112,7 +113,7 @@ Outcome judge_switch_ecn(const DossierFacts& facts) {
 
 Outcome judge_switch_headroom(const DossierFacts& facts) {
   return judge_switches(
-      facts, "no switch says headroom, speed and cable of a lossless priority",
+      facts, SwitchAspect::everything, "no switch says headroom, speed and cable of a lossless priority",
       [&](const SwitchText& text, const SwitchPorts& ports, std::vector<Finding>& findings,
           std::vector<Evidence>& good) {
         const SwitchSettings& s = ports.settings;
@@ -165,7 +166,8 @@ Outcome judge_watchdog_order(const DossierFacts& facts) {
     }
   }
   return judge_switches(
-      facts, "the time after which a NIC gives up pausing and a switch's detection time are not both known",
+      facts, SwitchAspect::everything,
+      "the time after which a NIC gives up pausing and a switch's detection time are not both known",
       [&](const SwitchText& text, const SwitchPorts& ports, std::vector<Finding>& findings,
           std::vector<Evidence>& good) {
         const auto& watchdog = ports.settings.watchdog;
@@ -212,7 +214,8 @@ Outcome judge_switch_mtu(const DossierFacts& facts) {
     }
   }
   return judge_switches(
-      facts, "the MTU of a switch's port and of a host's RDMA device are not both known",
+      facts, SwitchAspect::everything,
+      "the MTU of a switch's port and of a host's RDMA device are not both known",
       [&](const SwitchText& text, const SwitchPorts& ports, std::vector<Finding>& findings,
           std::vector<Evidence>& good) {
         if (!ports.settings.mtu || !largest) return;
@@ -239,7 +242,7 @@ Outcome judge_switch_mtu(const DossierFacts& facts) {
 
 Outcome judge_switch_shares(const DossierFacts& facts) {
   return judge_switches(
-      facts, "no switch says shares of its queues and which priority is lossless",
+      facts, SwitchAspect::queues, "no switch says shares of its queues and which priority is lossless",
       [&](const SwitchText& text, const SwitchPorts& ports, std::vector<Finding>& findings,
           std::vector<Evidence>& good) {
         int total = 0;

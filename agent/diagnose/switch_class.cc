@@ -42,7 +42,7 @@ Outcome judge_switch_pfc(const DossierFacts& facts) {
     // It is not known which port a host hangs on: one that fits is enough.
     bool fits = false;
     std::vector<Finding> misfits;
-    for (const SwitchPorts& ports : alike_ports(text.model())) {
+    for (const SwitchPorts& ports : alike_ports(text.model(), SwitchAspect::classes)) {
       const auto& pfc = ports.settings.pfc;
       if (!pfc) continue;
       if (pfc->size() > 2) {
@@ -149,7 +149,7 @@ void judge_reach(const SwitchText& text, const SwitchPorts& ports, std::vector<F
 
 Outcome judge_switch_map(const DossierFacts& facts) {
   const auto marks = marked_traffic(facts);
-  return judge_switches(facts,
+  return judge_switches(facts, SwitchAspect::classes,
                         marks.empty() ? "no host, environment or capture says which DSCP RoCE has"
                                       : "no switch says to which priority it maps DSCPs",
                         [&](const SwitchText& text, const SwitchPorts& ports, std::vector<Finding>& findings,
@@ -174,7 +174,7 @@ Outcome judge_switch_trust(const DossierFacts& facts) {
   }
   const auto marks = marked_traffic(facts);
   return judge_switches(
-      facts, "no switch says what it classifies by",
+      facts, SwitchAspect::classes, "no switch says what it classifies by",
       [&](const SwitchText& text, const SwitchPorts& ports, std::vector<Finding>& findings,
           std::vector<Evidence>& good) {
         const auto trust = ports.settings.trust;
@@ -213,7 +213,7 @@ Outcome judge_switch_trust(const DossierFacts& facts) {
 
 Outcome judge_switch_cnps(const DossierFacts& facts) {
   return judge_switches(
-      facts, "no switch says where CNPs go",
+      facts, SwitchAspect::classes, "no switch says where CNPs go",
       [&](const SwitchText& text, const SwitchPorts& ports, std::vector<Finding>& findings,
           std::vector<Evidence>& good) {
         const SwitchSettings& s = ports.settings;

@@ -30,11 +30,30 @@ std::string SwitchPorts::text() const {
   return fmt::format("{}, {} and {} more", ports[0], ports[1], ports.size() - 2);
 }
 
-std::vector<SwitchPorts> alike_ports(const SwitchModel& model) {
+namespace {
+
+SwitchSettings part_of(SwitchSettings settings, SwitchAspect aspect) {
+  if (aspect == SwitchAspect::everything) return settings;
+  SwitchSettings out;
+  out.pfc = settings.pfc;
+  out.queue_of_priority = std::move(settings.queue_of_priority);
+  if (aspect == SwitchAspect::classes) {
+    out.trust = settings.trust;
+    out.priority_of_dscp = std::move(settings.priority_of_dscp);
+  } else {
+    out.queues = std::move(settings.queues);
+    out.buffers = std::move(settings.buffers);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<SwitchPorts> alike_ports(const SwitchModel& model, SwitchAspect aspect) {
   std::vector<SwitchPorts> out;
-  for (auto& [port, settings] : model.all()) {
-    const auto same = std::ranges::find_if(
-        out, [&settings = settings](const SwitchPorts& p) { return p.settings == settings; });
+  for (auto& [port, all] : model.all()) {
+    SwitchSettings settings = part_of(std::move(all), aspect);
+    const auto same = std::ranges::find_if(out, [&](const SwitchPorts& p) { return p.settings == settings; });
     if (same != out.end()) {
       same->ports.push_back(port);
     } else {
@@ -51,11 +70,27 @@ std::string subject_of(const SwitchText& text, const SwitchPorts& ports) {
 
 namespace {
 
-void add_mark(std::vector<MarkedTraffic>& out, MarkedTraffic mark) {
-  const bool known = std::ranges::any_of(
-      out, [&](const MarkedTraffic& m) { return m.dscp == mark.dscp && m.who == mark.who; });
-  if (!known) out.push_back(std::move(mark));
-}
+// A mark with those who set it.
+struct MarkList {
+  std::vector<MarkedTraffic> marks;
+  std::vector<std::vector<std::string>> senders;
+
+  void add(MarkedTraffic mark) {
+    for (std::size_t i = 0; i < marks.size(); ++i) {
+      if (marks[i].dscp != mark.dscp || marks[i].priority != mark.priority) continue;
+      if (std::ranges::find(senders[i], mark.who) == senders[i].end()) senders[i].push_back(mark.who);
+      return;
+    }
+    senders.push_back({mark.who});
+    marks.push_back(std::move(mark));
+  }
+  std::vector<MarkedTraffic> take() {
+    for (std::size_t i = 0; i < marks.size(); ++i) {
+      if (senders[i].size() > 1) marks[i].who += fmt::format(" and {} more", senders[i].size() - 1);
+    }
+    return std::move(marks);
+  }
+};
 
 std::string who_of(const HostFacts& host, const PortFacts& port) {
   return host.host.name.empty() ? port.port.name : host.host.name + " " + port.port.name;
@@ -64,36 +99,37 @@ std::string who_of(const HostFacts& host, const PortFacts& port) {
 }  // namespace
 
 std::vector<MarkedTraffic> marked_traffic(const DossierFacts& facts) {
-  std::vector<MarkedTraffic> out;
+  MarkList out;
   for (const HostFacts& host : facts.hosts) {
     for (const PortFacts& port : host.ports) {
       if (!port.roce_class || !port.roce_class->dscp) continue;
       if (!port.roce_class->declared && port.roce_class->confidence == Confidence::low) continue;
       const std::string who = who_of(host, port);
-      add_mark(out, {*port.roce_class->dscp, port.roce_class->priority, who,
-                     setting("RoCE class of " + who, to_text(*port.roce_class), "", "its class map")});
+      out.add({*port.roce_class->dscp, port.roce_class->priority, who,
+               setting("DSCP of RoCE on " + who, port.roce_class->dscp->value(), "",
+                       "its class map: " + port.roce_class->origin)});
     }
   }
   for (const evidence::Document& document : facts.dossier.documents()) {
     for (const evidence::Fact& fact : document.facts) {
       if (fact.name != "map.dscp" || !Dscp::is_valid(static_cast<std::int64_t>(fact.value))) continue;
       const Dscp dscp(static_cast<int>(fact.value));
-      add_mark(out, {dscp, std::nullopt, document.file,
-                     shown("DSCP set for RDMA", dscp.value(), "", document, document.first_line)});
+      out.add({dscp, std::nullopt, document.file,
+               shown("DSCP set for RDMA", dscp.value(), "", document, document.first_line)});
     }
   }
   for (const Capture& capture : facts.captures) {
     if (capture.facts.dscps.empty()) continue;
     const tap::DscpFacts& most = capture.facts.dscps.front();
-    add_mark(out, {most.dscp, std::nullopt, capture.file,
-                   setting(fmt::format("RoCE packets with DSCP {}", most.dscp.value()), most.packets,
-                           "packets", capture.file)});
+    out.add({most.dscp, std::nullopt, capture.file,
+             setting(fmt::format("RoCE packets with DSCP {}", most.dscp.value()), most.packets, "packets",
+                     capture.file)});
   }
   if (facts.declared.dscp) {
-    add_mark(out, {*facts.declared.dscp, facts.declared.priority, "the plan",
-                   setting("DSCP declared", facts.declared.dscp->value(), "", facts.declared.origin)});
+    out.add({*facts.declared.dscp, facts.declared.priority, "the plan",
+             setting("DSCP declared", facts.declared.dscp->value(), "", facts.declared.origin)});
   }
-  return out;
+  return out.take();
 }
 
 std::vector<HostLossless> host_lossless(const DossierFacts& facts) {
@@ -128,12 +164,13 @@ std::optional<Priority> switch_priority(SwitchSystem system, const SwitchSetting
   return std::nullopt;
 }
 
-Outcome judge_switches(const DossierFacts& facts, const std::string& reason, const JudgeSwitchPorts& judge) {
+Outcome judge_switches(const DossierFacts& facts, SwitchAspect aspect, const std::string& reason,
+                       const JudgeSwitchPorts& judge) {
   std::vector<Finding> findings;
   std::vector<Evidence> good;
   const auto texts = switch_texts(facts);
   for (const SwitchText& text : texts) {
-    for (const SwitchPorts& ports : alike_ports(text.model())) judge(text, ports, findings, good);
+    for (const SwitchPorts& ports : alike_ports(text.model(), aspect)) judge(text, ports, findings, good);
   }
   if (!findings.empty()) return Outcome::found(std::move(findings));
   if (!good.empty()) return Outcome::passed(std::move(good));

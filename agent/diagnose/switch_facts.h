@@ -22,6 +22,13 @@ struct SwitchText {
 };
 std::vector<SwitchText> switch_texts(const DossierFacts& facts);
 
+// Which settings of a port a rule looks at: what differs in the others is judged once.
+enum class SwitchAspect {
+  classes,     // trust, DSCP map, PFC
+  queues,      // PFC, queues, ECN, buffers
+  everything,  // also MTU, speed, cable, watchdog
+};
+
 // Ports with the same settings, judged once.
 struct SwitchPorts {
   std::vector<std::string> ports;  // one empty name: settings that hold for all
@@ -29,7 +36,7 @@ struct SwitchPorts {
   // "Ethernet0, Ethernet4 and 30 more"; empty for settings that hold for all.
   std::string text() const;
 };
-std::vector<SwitchPorts> alike_ports(const evidence::SwitchModel& model);
+std::vector<SwitchPorts> alike_ports(const evidence::SwitchModel& model, SwitchAspect aspect);
 
 // "leaf1 Ethernet0 and 3 more": the subject of a finding about these ports.
 std::string subject_of(const SwitchText& text, const SwitchPorts& ports);
@@ -38,10 +45,10 @@ std::string subject_of(const SwitchText& text, const SwitchPorts& ports);
 struct MarkedTraffic {
   Dscp dscp;
   std::optional<Priority> priority;  // lossless on the host
-  std::string who;                   // "node1 eth0", "nccl.conf"
+  std::string who;                   // "node1 eth0", "nccl.conf", "node1 eth0 and 3 more"
   Evidence evidence;
 };
-// Each DSCP of each sender once. A class that is only guessed is none.
+// Each DSCP (with its priority) once, with all its senders. A class that is only guessed is none.
 std::vector<MarkedTraffic> marked_traffic(const DossierFacts& facts);
 
 // Ports of hosts whose PFC is known to be on: their priorities.
@@ -59,7 +66,8 @@ std::optional<Priority> switch_priority(evidence::SwitchSystem system,
 // checked, for `reason`, if it did neither.
 using JudgeSwitchPorts =
     std::function<void(const SwitchText&, const SwitchPorts&, std::vector<Finding>&, std::vector<Evidence>&)>;
-Outcome judge_switches(const DossierFacts& facts, const std::string& reason, const JudgeSwitchPorts& judge);
+Outcome judge_switches(const DossierFacts& facts, SwitchAspect aspect, const std::string& reason,
+                       const JudgeSwitchPorts& judge);
 
 // Evidence of a setting, at the line where the text sets it.
 template <class Value>

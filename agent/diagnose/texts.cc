@@ -8,12 +8,12 @@
 
 namespace rocetune::diagnose {
 
-std::vector<SettingSeen> settings_in(const evidence::Dossier& dossier) {
-  std::vector<SettingSeen> out;
+std::vector<ShownSetting> all_settings(const DossierFacts& facts) {
+  std::vector<ShownSetting> out;
   const auto add = [&](const evidence::Document& document, const std::vector<evidence::Setting>& settings) {
     for (const evidence::Setting& setting : settings) out.push_back({&document, &setting});
   };
-  for (const evidence::Document& document : dossier.documents()) {
+  for (const evidence::Document& document : facts.dossier.documents()) {
     if (const auto* environment = document.as<evidence::Environment>()) add(document, environment->settings);
     if (const auto* commands = document.as<evidence::CommandLines>()) add(document, commands->settings);
     if (const auto* log = document.as<evidence::NcclLog>()) add(document, log->settings);
@@ -21,18 +21,7 @@ std::vector<SettingSeen> settings_in(const evidence::Dossier& dossier) {
   return out;
 }
 
-std::vector<SettingSeen> settings_named(const evidence::Dossier& dossier, std::string_view name) {
-  std::vector<SettingSeen> out = settings_in(dossier);
-  std::erase_if(out, [&](const SettingSeen& seen) { return seen.setting->name != name; });
-  return out;
-}
-
-Evidence shown_setting(const SettingSeen& seen) {
-  return shown(seen.setting->name, seen.setting->value.empty() ? "(empty)" : seen.setting->value, "",
-               *seen.document, seen.setting->line);
-}
-
-std::string environment_of(const SettingSeen& seen) {
+std::string environment_of(const ShownSetting& seen) {
   if (!seen.setting->host.empty()) return seen.setting->host;
   if (seen.document->host) return *seen.document->host;
   return seen.document->file;
@@ -86,7 +75,8 @@ std::vector<PortSeen> rdma_ports_in(const evidence::Dossier& dossier) {
   return out;
 }
 
-LinkKinds link_kinds(const evidence::Dossier& dossier) {
+LinkKinds link_kinds(const DossierFacts& facts) {
+  const evidence::Dossier& dossier = facts.dossier;
   LinkKinds out;
   for (const PortSeen& seen : rdma_ports_in(dossier)) {
     out.ethernet |= seen.port->link_layer == host::LinkLayer::ethernet;
@@ -106,8 +96,8 @@ LinkKinds link_kinds(const evidence::Dossier& dossier) {
     out.infiniband |= seen.run->link_type == "IB";
   }
   // A GID index is chosen on Ethernet only.
-  out.ethernet |= !settings_named(dossier, "NCCL_IB_GID_INDEX").empty() ||
-                  !settings_named(dossier, "UCX_IB_GID_INDEX").empty();
+  out.ethernet |= !shown_settings(facts, "NCCL_IB_GID_INDEX").empty() ||
+                  !shown_settings(facts, "UCX_IB_GID_INDEX").empty();
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agent/diagnose/facts.h"
+#include "agent/diagnose/shown_ports.h"
 #include "agent/evidence/benchmarks/nccl_tests.h"
 #include "agent/evidence/benchmarks/perftest.h"
 #include "agent/evidence/logs/command_lines.h"
@@ -17,18 +18,11 @@
 
 namespace rocetune::diagnose {
 
-// A variable with the document that gives it.
-struct SettingSeen {
-  const evidence::Document* document;
-  const evidence::Setting* setting;
-};
-// Of environments, command lines and logs, in the order of documents.
-std::vector<SettingSeen> settings_in(const evidence::Dossier& dossier);
-std::vector<SettingSeen> settings_named(const evidence::Dossier& dossier, std::string_view name);
-Evidence shown_setting(const SettingSeen& seen);
+// Every variable of environments, command lines and logs, in the order of documents.
+std::vector<ShownSetting> all_settings(const DossierFacts& facts);
 // Whose environment it is: the host that a line or the file names, else the file. Two phases of one file are
 // one.
-std::string environment_of(const SettingSeen& seen);
+std::string environment_of(const ShownSetting& seen);
 
 // The signs that a document's content carries; nullptr for a format without.
 const evidence::Signs* signs_of(const evidence::Document& document);
@@ -66,7 +60,7 @@ struct LinkKinds {
   bool infiniband = false;
   bool only_infiniband() const { return infiniband && !ethernet; }
 };
-LinkKinds link_kinds(const evidence::Dossier& dossier);
+LinkKinds link_kinds(const DossierFacts& facts);
 
 // "a, b and 3 more".
 std::string listed(const std::vector<std::string>& names, std::size_t most = 4);

@@ -79,8 +79,7 @@ Fix send_in_class(const std::optional<RoceClass>& c, const Policy& policy) {
   return advise(fmt::format(
       "Give RoCE a priority of its own: applications send ToS {} (DSCP {} and ECT(0)) by NCCL_IB_TC={}, "
       "UCX_IB_TRAFFIC_CLASS={}, perftest --tclass={}, on both ends; trust DSCP and map DSCP {} to priority "
-      "{} on NIC and "
-      "switch, with PFC on that priority alone and ECN on its queue.",
+      "{} on NIC and switch, with PFC on that priority alone and ECN on its queue.",
       tos, dscp.value(), tos, tos, tos, dscp.value(), priority.value()));
 }
 
@@ -122,8 +121,7 @@ void judge_priorities(const DossierFacts& facts, const CountedPort& port, const 
               c->priority.value(), port.span(), where)
         : fmt::format(
               "All packets are {} ({}): RoCE has no class of its own, so it shares a lossy queue with "
-              "everything "
-              "else.",
+              "everything else.",
               where, port.span());
   finding.fix = send_in_class(c, facts.policy);
   findings.push_back(std::move(finding));
@@ -139,8 +137,7 @@ Outcome judge_told_class(const DossierFacts& facts) {
   if (!counts_priorities) {
     return Outcome::not_checked(
         "per-priority packet counters (ethtool -S, rows prio) of both ends under load are not among the "
-        "inputs: that "
-        "RoCE travels in its class is not proven");
+        "inputs: that RoCE travels in its class is not proven");
   }
   if (!rdma)
     return Outcome::not_checked("nothing among the inputs shows that RDMA traffic is among these packets");
@@ -288,8 +285,8 @@ Outcome judge_class_of_hosts(const DossierFacts& facts) {
     return mask ? std::optional(to_text(PrioritySet(static_cast<std::uint8_t>(*mask)))) : std::nullopt;
   });
   judge_said(pfc, "PFC",
-             "A priority that is lossless at one end only is lossy for the pair: pause of one is not "
-             "heard, or not sent, at the other.",
+             "A priority that is lossless at one end only is lossy for the pair: pause of one is not heard, "
+             "or not sent, at the other.",
              "Choose one priority with PFC, the same bitmap on every NIC and switch port.", findings, good);
   const std::size_t of_pfc = findings.size();
   const std::string dscp_fact = fmt::format("qos.dscp_{}_prio", facts.policy.plan.data_dscp.value());
@@ -336,9 +333,9 @@ std::span<const Rule> told_class_rules() {
        .why = "Every setting may look right while applications never use the class.",
        .needs = "Per-priority packets of ethtool -S, best of two moments and both ends; a sign that RDMA is "
                 "in use.",
-       .decided = "With a class known (PFC, map): less than 1 % of the packets in it is a finding; of totals "
-                  "only none "
-                  "at all of 1000000. Without one: everything in priority 0 and nothing in the others.",
+       .decided =
+           "With a class known (PFC, map): less than 1 % of the packets in it is a finding; of totals only "
+           "none at all of 1000000. Without one: everything in priority 0 and nothing in the others.",
        .fix = "Traffic class of the applications on both ends; DSCP map; PFC.",
        .source = "bytedance/byteps#179; MiaAI-Lab/GLM-5.3-Flash-EXL3-2x-DGX-Sparks#115",
        .gates = {},

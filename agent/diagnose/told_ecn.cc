@@ -34,8 +34,7 @@ Outcome judge_told_points(const DossierFacts& facts) {
             port.span(), total_caution(port));
         finding.fix = advise(
             "Turn the reaction point on for the RoCE priority (ROCE_CC_PRIO_MASK_P1, or sysfs ecn/roce_rp), "
-            "or congestion "
-            "control off at the peer too.");
+            "or congestion control off at the peer too.");
         findings.push_back(std::move(finding));
       });
 }
@@ -57,8 +56,7 @@ void judge_marks(const DossierFacts& facts, const CountedPort& port, std::vector
   finding.evidence = std::move(seen);
   finding.cause = fmt::format(
       "Packets arrive marked CE and no CNP is sent ({}): the notification point is off, so senders never "
-      "hear of "
-      "congestion.",
+      "hear of congestion.",
       port.span());
   finding.fix = advise(
       "Turn the notification point on for this port (ROCE_CC_PRIO_MASK_P1, or sysfs ecn/roce_np/enable).");
@@ -83,8 +81,7 @@ void judge_pause_without_cnps(const DossierFacts& facts, const CountedPort& port
         pause.subject(), port.span());
     finding.fix = advise(
         "Check the ECN path in this order: packets leave with ECT, the switch marks this class (right queue, "
-        "Kmin well "
-        "below Xoff), the receiver's notification point is on, CNPs have a priority without PFC.");
+        "Kmin well below Xoff), the receiver's notification point is on, CNPs have a priority without PFC.");
     findings.push_back(std::move(finding));
     return;
   }
@@ -117,13 +114,11 @@ void judge_lost_cnps(const DossierFacts& facts, std::vector<Finding>& findings) 
   for (const CountedPort* sender : senders) append(finding.evidence, sender->all({"cnp_handled"}));
   finding.cause = fmt::format(
       "{} sent {} CNPs and none was handled at the other hosts shown: CNPs are lost on the way, travel in "
-      "the wrong "
-      "priority, or the senders' reaction point is off.",
+      "the wrong priority, or the senders' reaction point is off.",
       receiver->subject(), receiver->known("cnp_sent"));
   finding.fix = advise(
       "Check that CNPs (DSCP 48) have a strict class of their own without PFC on every hop, and that the "
-      "reaction point "
-      "is on at the senders (rp_cnp_ignored stays 0).");
+      "reaction point is on at the senders (rp_cnp_ignored stays 0).");
   findings.push_back(std::move(finding));
 }
 
@@ -139,8 +134,7 @@ Outcome judge_told_ecn(const DossierFacts& facts) {
   if (!good.empty()) return Outcome::passed(std::move(good));
   return Outcome::not_checked(
       "no counters of CE marks and CNPs (np_ecn_marked_roce_packets, np_cnp_sent, rp_cnp_handled) that moved "
-      "are among "
-      "the inputs");
+      "are among the inputs");
 }
 
 }  // namespace
@@ -160,14 +154,12 @@ std::span<const Rule> told_ecn_rules() {
       {.id = "ECN-3",
        .title = "Marks lead to CNPs, and CNPs to their senders (pasted counters)",
        .condition = "Where packets arrive with CE, CNPs are sent; what one host sends, others handle; pause "
-                    "is not what "
-                    "acts instead.",
+                    "is not what acts instead.",
        .why = "Each break leaves PFC alone with the congestion.",
        .needs = "np_ecn_marked_roce_packets, np_cnp_sent, rp_cnp_handled, of both ends; pause rows.",
-       .decided =
-           "100 marks without a CNP; notable pause without a CNP between two dumps; 100 CNPs sent and none "
-           "handled at other hosts between two dumps. CNPs may exceed marks, which old firmware does not "
-           "count.",
+       .decided = "100 marks without a CNP; notable pause without a CNP between two dumps; 100 CNPs sent and "
+                  "none handled at other hosts between two dumps. CNPs may exceed marks, which old firmware "
+                  "does not count.",
        .fix = "Notification point, ECN path, priority of CNPs, reaction point.",
        .source = "Zhu et al., SIGCOMM 2015; Linux hw/mlx5/counters.c",
        .gates = {},

@@ -16,6 +16,10 @@ namespace {
 
 std::optional<std::uint64_t> frames_received(const CountedPort& port) {
   if (const auto all = port.count("rx_packets_phy")) return all;
+  // A grep of one priority is not all of them.
+  for (int p = 0; p < Priority::kCount; ++p) {
+    if (!port.count("rx_packets", Priority(p))) return std::nullopt;
+  }
   return port.sum("rx_packets");
 }
 
@@ -75,8 +79,7 @@ void judge_told_errors(const DossierFacts& facts, const CountedPort& port, std::
     finding.confidence = Confidence::low;
     finding.cause =
         lane ? "FEC corrects nearly all its bits on one lane: no frame is lost by that, but this lane's "
-               "fibre, "
-               "connector or laser is the weak one."
+               "fibre, connector or laser is the weak one."
              : fmt::format("A few frames were damaged on the link {}: too few to matter.", port.span());
   }
   findings.push_back(std::move(finding));
@@ -234,13 +237,11 @@ Outcome judge_told_bonds(const DossierFacts& facts) {
     for (const std::string& fault : faults) why += (why.empty() ? "" : ", ") + fault;
     finding.cause = fmt::format(
         "LACP is not up on all of the bond: {}. The switch does not aggregate, so {} of {} ports carries the "
-        "traffic. "
-        "That the bond shows as one RDMA device is by design.",
+        "traffic. That the bond shows as one RDMA device is by design.",
         why, text->active_ports.value_or(1), text->members.size());
     finding.fix = advise(
         "Configure LACP on the switch ports of all members, in one group; check the links of those left out, "
-        "then that "
-        "the partner's MAC is not zero and all members are in one aggregator.",
+        "then that the partner's MAC is not zero and all members are in one aggregator.",
         {fmt::format("cat /proc/net/bonding/{}", text->bond.name)});
     findings.push_back(std::move(finding));
   }
@@ -259,10 +260,8 @@ std::span<const Rule> told_link_rules() {
        .why = "Loss on the wire looks like congestion to RoCE and is cured elsewhere.",
        .needs = "ethtool -S with the phy rows, or ethtool --show-fec with statistics; best of two moments.",
        .decided = "Any rise between two dumps is a finding. Of one dump: a share of the frames from 1 in "
-                  "1000000 on, "
-                  "or a count from 1000 on where frames are not counted; less is info. Corrected bits are "
-                  "never more "
-                  "than info; one lane with 80 % of them is named.",
+                  "1000000 on, or a count from 1000 on where frames are not counted; less is info. Corrected "
+                  "bits are never more than info; one lane with 80 % of them is named.",
        .fix = "Cable, module, port.",
        .source = "Linux mlx5 counters documentation; IEEE 802.3 (RS-FEC)",
        .gates = {},
@@ -272,9 +271,8 @@ std::span<const Rule> told_link_rules() {
        .condition = "No link-down event, and no slower than both ends offer.",
        .why = "A flap stops the job, moves GIDs, and may drop run-time QoS; a slow port drags a collective.",
        .needs = "ethtool -S with link_down_events_phy of two moments; ethtool IF with the partner's modes.",
-       .decided =
-           "A rise between two dumps is a finding, a total since boot is info. A port without link is not "
-           "judged: it may not be meant to be used.",
+       .decided = "A rise between two dumps is a finding, a total since boot is info. A port without link is "
+                  "not judged: it may not be meant to be used.",
        .fix = "Cable, module, autonegotiation.",
        .source = "NVIDIA/nccl#2157; Linux ethtool",
        .gates = {},

@@ -173,8 +173,7 @@ Outcome judge_told_loss(const DossierFacts& facts) {
 Outcome judge_told_discards(const DossierFacts& facts) {
   return judge_counted(
       facts,
-      "no receive discards of a port (rx_discards_phy or the driver's name for it) are among "
-      "the inputs",
+      "no receive discards of a port (rx_discards_phy or the driver's name for it) are among the inputs",
       [&](const CountedPort& port, std::vector<Finding>& findings, std::vector<Evidence>& good) {
         std::optional<std::uint64_t> drops = port.count("rx_discards_phy");
         for (const std::string_view name : {"rx_discards", "rx_buffer_discards", "rx_congestion_discards"}) {
@@ -204,15 +203,14 @@ Outcome judge_told_discards(const DossierFacts& facts) {
             "The NIC drops what it receives ({}){}.{}", port.span(),
             !queues        ? ": its buffer fills faster than the host drains it, or the class is not lossless"
             : *queues == 0 ? " although host queues have room (rx_out_of_buffer 0): its pipeline or PCIe "
-                             "drains slower than "
-                             "the wire, or the class is not lossless"
+                             "drains slower than the wire, or the class is not lossless"
                            : ", and host queues run out of buffers too",
             total_caution(port));
-        finding.fix = advise(
-            queues.value_or(0) > 0
-                ? "Larger receive rings and more queues; for RDMA see LOSS-2."
-                : "Check that the class has PFC and headroom (MAP-5, PFC-3), then PCIe width, speed and "
-                  "MaxReadReq (PCIE-1), ACS and IOMMU (PCIE-2), and packet rate per queue.");
+        finding.fix =
+            advise(queues.value_or(0) > 0
+                       ? "Larger receive rings and more queues; for RDMA see LOSS-2."
+                       : "Check that the class has PFC and headroom (MAP-5, PFC-3), then PCIe width, speed "
+                         "and MaxReadReq (PCIE-1), ACS and IOMMU (PCIE-2), and packet rate per queue.");
         findings.push_back(std::move(finding));
       });
 }
@@ -230,8 +228,7 @@ std::span<const Rule> told_loss_rules() {
        .decided =
            "Gaps (out_of_sequence, NAKs) per RDMA packet; where no packets are counted, from 10 between two "
            "dumps or 1000 in one. Duplicates and timeouts are evidence, not proof. One finding for all "
-           "hosts; "
-           "queue drops or several senders speak for congestion, damaged frames for the link.",
+           "hosts; queue drops or several senders speak for congestion, damaged frames for the link.",
        .fix = "Find the queue that drops; make the class lossless or let ECN act; or cure the link.",
        .source = "Linux hw/mlx5/counters.c, sw/rxe/rxe_hw_counters.c; linux-rdma/perftest#219",
        .gates = {},

@@ -90,8 +90,7 @@ Outcome judge_told_global_pause(const DossierFacts& facts) {
         finding.evidence = std::move(seen);
         finding.cause = fmt::format(
             "802.3x pause is at work: it stops the whole link where PFC would stop one priority, and it "
-            "shows in no drop "
-            "counter.{}",
+            "shows in no drop counter.{}",
             total_caution(port));
         finding.fix = advise(
             "Turn 802.3x pause off and PFC on for the RoCE priority alone, on this port and its switch port.",
@@ -127,11 +126,11 @@ Outcome judge_told_storm(const DossierFacts& facts) {
           fmt::format("Pause storm {}: {} was held {:.1f} % of {:.1f} s.",
                       received ? "from the network, the pauser is downstream" : "made by this host",
                       pause.subject(), pause.share->percent(), port.elapsed->seconds());
-      finding.fix = advise(
-          received ? "Follow the switch port whose received PFC counter runs to the host that sends "
-                     "pause without end; take it off the fabric; have PFC watchdogs on."
-                   : "Take this port out of the job; look for a hung process or driver, a stalled PCIe "
-                     "link, firmware errors (dmesg); reset the NIC if it does not recover.");
+      finding.fix =
+          advise(received ? "Follow the switch port whose received PFC counter runs to the host that sends "
+                            "pause without end; take it off the fabric; have PFC watchdogs on."
+                          : "Take this port out of the job; look for a hung process or driver, a stalled "
+                            "PCIe link, firmware errors (dmesg); reset the NIC if it does not recover.");
       findings.push_back(std::move(finding));
     }
     const std::uint64_t stalls = port.known("pause_storm_errors");
@@ -174,6 +173,8 @@ Finding told_direction(const CountedPort& port, const Pause& pause) {
   std::vector<Evidence> why = stall_shown(port);
   std::erase_if(why, [](const Evidence& e) { return !has_counts_above_zero(e); });
   if (pause.side == PauseSide::received) {
+    // Some pause received is how a lossless class works; of totals nothing says when it was.
+    if (port.is_total) finding.severity = Severity::info;
     finding.confidence = port.is_total ? Confidence::low : Confidence::high;
     finding.cause = fmt::format(
         "The network holds {} of this port ({}{}): congestion is downstream or at the peer, this host is its "
@@ -181,15 +182,13 @@ Finding told_direction(const CountedPort& port, const Pause& pause) {
         what_is_held(pause), port.span(), rate_text(port, pause), total_caution(port));
     finding.fix = advise(
         "Look downstream: the switch port this host sends to, and whether its receiver pauses (pause sent, "
-        "tx); ECN "
-        "thresholds that act before PFC keep pause rare.");
+        "tx); ECN thresholds that act before PFC keep pause rare.");
     return finding;
   }
   finding.confidence = !why.empty() ? Confidence::high : Confidence::medium;
   finding.cause = fmt::format(
       "This host pauses its switch port ({}{}): it drains {} slower than traffic arrives{}. No drops does "
-      "not mean "
-      "healthy: the loss has moved upstream.{}",
+      "not mean healthy: the loss has moved upstream.{}",
       port.span(), rate_text(port, pause), what_is_held(pause),
       why.empty() ? "; no counter shown says where it stalls"
                   : fmt::format("; {} points inside it", why[0].name),
@@ -197,10 +196,8 @@ Finding told_direction(const CountedPort& port, const Pause& pause) {
   append(finding.evidence, std::move(why));
   finding.fix = advise(
       "Look inside this host, not at the network: PCIe width, speed and MaxReadReq (PCIE-1), ACS and IOMMU "
-      "(PCIE-2), "
-      "NUMA placement of buffers and processes (HOST-2), receive requests posted in time (LOSS-2). If many "
-      "send to it "
-      "at once it is incast: ECN has to act first.");
+      "(PCIE-2), NUMA placement of buffers and processes (HOST-2), receive requests posted in time (LOSS-2). "
+      "If many send to it at once it is incast: ECN has to act first.");
   return finding;
 }
 
@@ -244,8 +241,7 @@ Outcome judge_told_deadlock(const DossierFacts& facts) {
           finding.evidence = std::move(both);
           finding.cause =
               "The port is paused and pauses without end, as in a PFC deadlock; a host cannot prove the "
-              "cycle of buffers "
-              "that takes.";
+              "cycle of buffers that takes.";
           finding.fix = advise(
               "Check the switches for a cycle of paused ports (routing loop, flooding, up-down-up paths).");
           findings.push_back(std::move(finding));
@@ -285,8 +281,8 @@ Outcome judge_told_slow_host(const DossierFacts& facts) {
           finding.cause = "The NIC pauses its link and drops nothing: the host behind it is what is slow.";
           finding.fix = advise(
               "Bind processes and buffers to the NIC's own NUMA node, check BIOS (NPS, preferred I/O), "
-              "relaxed ordering "
-              "and memory bandwidth, then PCIe stalls; counters of stalls at 0 do not clear PCIe.");
+              "relaxed ordering and memory bandwidth, then PCIe stalls; counters of stalls at 0 do not clear "
+              "PCIe.");
           findings.push_back(std::move(finding));
         }
       });
@@ -313,9 +309,8 @@ std::span<const Rule> told_pause_rules() {
            "No priority is paused 99 % of at least 200 ms, and the NIC's stall watchdog did not act.",
        .why = "A storm stops the class, spreads from switch to switch, and does not end by itself.",
        .needs = "Pause durations of two dumps whose distance in time is known.",
-       .decided =
-           "Paused time over time between the dumps. One dump, or frames without time, prove no storm: not "
-           "checked. Events of the NIC's stall watchdog since boot are info.",
+       .decided = "Paused time over time between the dumps. One dump, or frames without time, prove no "
+                  "storm: not checked. Events of the NIC's stall watchdog since boot are info.",
        .fix = "Received: find the pauser downstream. Sent: this host hangs.",
        .source = "SONiC pfc_detect_*.lua; Linux mlx5 counters documentation",
        .gates = {},
@@ -324,14 +319,12 @@ std::span<const Rule> told_pause_rules() {
        .title = "Pause is rare, and its direction says whose it is (pasted counters)",
        .condition = "Pause stays below 1 % of the time, or 100 frames a second, in both directions.",
        .why = "Pause sent means that this host drains slowly; pause received means that the network or the "
-              "peer does. "
-              "The cures are elsewhere.",
+              "peer does. The cures are elsewhere.",
        .needs = "Pause rows of ethtool -S, or requests and indications of dcb -s pfc; two dumps for a rate.",
-       .decided = "Two dumps: by share of time or frames a second; where their distance is not known, from "
-                  "100 frames "
-                  "on. One dump: from 10000 frames or 10 s on, and said to be a total. Absent rows are no "
-                  "zeros: PFC "
-                  "is then off for that priority.",
+       .decided =
+           "Two dumps: by share of time or frames a second; where their distance is not known, from 100 "
+           "frames on. One dump: from 10 s on, or 10000 frames where no time is counted, and said to be a "
+           "total; received it is info then. Absent rows are no zeros: PFC is then off for that priority.",
        .fix = "Sent: PCIe, NUMA, receive queues of this host. Received: downstream.",
        .source = "Linux mlx5 counters documentation; IEEE 802.1Qbb",
        .gates = {},

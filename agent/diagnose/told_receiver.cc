@@ -40,8 +40,7 @@ void judge_told_ready(const DossierFacts& facts, const CountedPort& port, std::v
                   port.span(), total_caution(port));
   finding.fix = advise(
       "Deeper receive queues or credits in the application, and a min_rnr_timer of 12 to 14 (0.64 to 1.28 "
-      "ms), not 0 "
-      "(655 ms). No change of the network.");
+      "ms), not 0 (655 ms). No change of the network.");
   findings.push_back(std::move(finding));
 }
 
@@ -66,14 +65,13 @@ void judge_rnr_timer(const DossierFacts& facts, std::vector<Finding>& findings, 
     finding.confidence = retry == 7 ? Confidence::high : Confidence::medium;
     finding.cause = fmt::format(
         "A receiver that is not ready stalls its sender for {:.4g} ms (min_rnr_timer {}{}){}: one missing "
-        "receive "
-        "request makes throughput fall to what is in flight in that time, with no error and no loss counted.",
+        "receive request makes throughput fall to what is in flight in that time, with no error and no loss "
+        "counted.",
         *ms, *code, *code == 0 ? ", the longest there is" : "",
         retry == 7 ? ", and rnr_retry 7 repeats that without end" : "");
     finding.fix = advise(
         "Set min_rnr_timer to 12 to 14 (0.64 to 1.28 ms) when the queue pair goes to RTR (rdma_cm leaves it "
-        "0), and "
-        "keep enough receives posted: more buffers, or credits. No switch change.");
+        "0), and keep enough receives posted: more buffers, or credits. No switch change.");
     findings.push_back(std::move(finding));
   }
 }
@@ -87,8 +85,7 @@ Outcome judge_told_receiver(const DossierFacts& facts) {
   if (!good.empty()) return Outcome::passed(std::move(good));
   return Outcome::not_checked(
       "neither receiver-not-ready counters (out_of_buffer, rnr_nak_retry_err) nor queue-pair attributes are "
-      "among the "
-      "inputs");
+      "among the inputs");
 }
 
 // ---- LOSS-3 ----
@@ -120,8 +117,7 @@ Outcome judge_told_flushes(const DossierFacts& facts) {
                              : "");
         finding.fix = advise(
             "Look for the first completion that failed with another status in the application's log; a job "
-            "that just ended "
-            "flushes too.");
+            "that just ended flushes too.");
         findings.push_back(std::move(finding));
       });
 }
@@ -160,8 +156,7 @@ Outcome judge_told_timers(const DossierFacts& facts) {
     finding.evidence = std::move(seen);
     finding.fix = advise(
         "timeout 14 to 20 (67 ms to 4.3 s a try) with retry_cnt 7; watch local_ack_timeout_err instead of "
-        "waiting "
-        "longer.");
+        "waiting longer.");
     findings.push_back(std::move(finding));
   }
   if (!findings.empty()) return Outcome::found(std::move(findings));

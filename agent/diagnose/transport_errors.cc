@@ -229,11 +229,30 @@ std::string setup_cause(std::optional<int> error) {
   }
 }
 
+// NICs of one process whose IPv4 GIDs share their first 24 bits: most likely one subnet.
+std::string like_subnets(const evidence::Signs& signs) {
+  for (const evidence::UsedGid& a : signs.gids.first) {
+    for (const evidence::UsedGid& b : signs.gids.first) {
+      if (a.device >= b.device || a.gid.kind() != evidence::GidText::Kind::ipv4 ||
+          b.gid.kind() != evidence::GidText::Kind::ipv4 || a.gid == b.gid)
+        continue;
+      if (std::equal(a.gid.bytes().begin(), a.gid.bytes().begin() + 15, b.gid.bytes().begin())) {
+        return fmt::format(
+            " {} ({}) and {} ({}) of one host look like one subnet, so that neighbours and routes resolve on "
+            "the other NIC (GID-3).",
+            a.device, a.gid.text(), b.device, b.gid.text());
+      }
+    }
+  }
+  return {};
+}
+
 Outcome judge_queue_pairs(const DossierFacts& facts) {
   if (!any_signs(facts))
     return Outcome::not_checked("no log of a program that uses RDMA is among the inputs");
   std::map<int, Finding> by_error;
   std::vector<Evidence> control;
+  std::string subnets;
   for (const SignsSeen& seen : signs_in(facts.dossier)) {
     for (const evidence::FailedQpSetup& failed : seen.signs->qp_setups.first) {
       Finding& finding = by_error[failed.error.value_or(0)];
@@ -246,6 +265,7 @@ Outcome judge_queue_pairs(const DossierFacts& facts) {
                                                        : seen.document->file;
       }
     }
+    if (!seen.signs->qp_setups.empty() && subnets.empty()) subnets = like_subnets(*seen.signs);
     for (const evidence::Quote& quote : seen.signs->other_errors.first) {
       if (!quote.text.starts_with(" Unable to Connect") &&
           quote.text.find("Unable to Connect the HCA") == std::string::npos)
@@ -273,7 +293,7 @@ Outcome judge_queue_pairs(const DossierFacts& facts) {
   for (auto& [error, finding] : by_error) {
     finding.severity = Severity::critical;
     finding.cause = setup_cause(error == 0 ? std::nullopt : std::optional(error)) +
-                    " No data packet was sent yet, so it is neither loss nor PFC.";
+                    " No data packet was sent yet, so it is neither loss nor PFC." + subnets;
     finding.fix = advise(
         "Compare the GID tables of both ends by content, leave the index to the library (or give each side "
         "its own), and "
@@ -288,7 +308,7 @@ Outcome judge_queue_pairs(const DossierFacts& facts) {
 
 // ---- LOSS-3 ----
 
-Outcome judge_flushed_requests(const DossierFacts& facts) {
+Outcome judge_logged_flushes(const DossierFacts& facts) {
   if (!any_signs(facts))
     return Outcome::not_checked("no log of a program that uses RDMA is among the inputs");
   const Completions flushed = completions_in(facts.dossier, evidence::wc::kFlushed);
@@ -324,6 +344,7 @@ std::span<const Rule> transport_errors_rules() {
        .decided = "Critical for status 4 or a failed ibv_reg_mr.",
        .fix = "Clear the GPU path: ACS, IOMMU, peer memory or DMA-BUF; raise the memlock limit.",
        .source = "NVIDIA/nccl#928, NVIDIA/nccl-tests#24, #252",
+       .gates = {},
        .judge = judge_memory},
       {.id = "PATH-3",
        .title = "The other end acknowledges",
@@ -334,6 +355,7 @@ std::span<const Rule> transport_errors_rules() {
            "Critical; at the first request it was never connected, later it is loss or a link that failed.",
        .fix = "GIDs of both ends, then a verbs test on the same pair, then MTU and filters, then loss.",
        .source = "NVIDIA/nccl#426, openucx/ucx#2434",
+       .gates = {},
        .judge = judge_retries},
       {.id = "PATH-4",
        .title = "Queue pairs can be set up",
@@ -343,6 +365,7 @@ std::span<const Rule> transport_errors_rules() {
        .decided = "Critical, explained by errno: 110, 61, 22, 19, 101.",
        .fix = "GID by type and subnet, route and neighbour on that device.",
        .source = "NVIDIA/nccl#769, kvcache-ai/Mooncake#204",
+       .gates = {},
        .judge = judge_queue_pairs},
       {.id = "LOSS-3",
        .title = "Flushed requests are not counted as loss",
@@ -352,7 +375,8 @@ std::span<const Rule> transport_errors_rules() {
        .decided = "Info where such lines stand.",
        .fix = "Find the first real error.",
        .source = "pytorch/gloo#147",
-       .judge = judge_flushed_requests},
+       .gates = {},
+       .judge = judge_logged_flushes},
   };
   return kRules;
 }

@@ -113,6 +113,11 @@ class TextReader {
     return cleaner_.clean(std::string_view(begin, std::min(length, kLongestLine)), ++number_);
   }
 
+  // Rules and borders of tables say nothing: "-----", "+----+----+", "#".
+  static bool is_ornament(std::string_view text) {
+    return text.find_first_not_of("-+=|*#_ \t") == std::string_view::npos;
+  }
+
   void take_line(const Line& line) {
     if (line.is_command) {
       if (!line.prompt_host.empty()) context_.host = line.prompt_host;
@@ -126,7 +131,7 @@ class TextReader {
       if (offer(it, line)) return;
     }
     if (begin_document(line)) return;
-    note_unread(line.number);
+    if (!is_ornament(line.text)) note_unread(line.number);
   }
 
   // True if it took the line. The latest taker is asked first from then on.
@@ -135,6 +140,7 @@ class TextReader {
       case DocumentReader::Verdict::not_mine:
         return false;
       case DocumentReader::Verdict::mine:
+        note_command(*it->format, line);
         note_taken(*it, line.number);
         open_.splice(open_.begin(), open_, it);
         return true;
@@ -169,9 +175,15 @@ class TextReader {
     Open document{&format, format.open(context_), line.number,     line.number,
                   {},      context_.host,         context_.command};
     if (document.reader->take(line) == DocumentReader::Verdict::not_mine) return false;
+    note_command(format, line);
     note_taken(document, line.number);
     open_.push_front(std::move(document));
     return true;
+  }
+
+  // A command line without a prompt in front tells as well what the output behind it is of.
+  void note_command(const Format& format, const Line& line) {
+    if (format.name == "command" && !line.is_blank()) context_.command = line.text;
   }
 
   static void note_taken(Open& document, int number) {

@@ -20,7 +20,7 @@ struct Quote {
   std::string text;  // the first kLongest bytes
   int line = 0;
   std::string host;  // that the line names; empty: none
-  static constexpr std::size_t kLongest = 240;
+  static constexpr std::size_t kLongest = 400;
 
   Quote() = default;
   Quote(std::string_view whole, int number, std::string_view by = {})

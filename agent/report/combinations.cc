@@ -154,10 +154,34 @@ Shown shown_of(const Sweep& sweep) {
   return out;
 }
 
-bool is_sound(const Combination& combination) {
-  return std::ranges::all_of(combination.runs, [](const Combination::Run& run) {
-    return run.variation->result.is_right() && !run.variation->result.deadlock;
+bool is_right(const Combination& combination) {
+  return std::ranges::all_of(combination.runs,
+                             [](const Combination::Run& run) { return run.variation->result.is_right(); });
+}
+
+bool has_deadlock(const Combination& combination) {
+  return std::ranges::any_of(combination.runs, [](const Combination::Run& run) {
+    return run.variation->result.deadlock.has_value();
   });
+}
+
+bool is_sound(const Combination& combination) { return is_right(combination) && !has_deadlock(combination); }
+
+std::vector<SweepLesson> lessons_of(const Sweep& sweep) {
+  std::vector<SweepLesson> out;
+  if (sweep.combinations.empty()) return out;
+  const auto& points = sweep.combinations.front().runs.front().variation->result.lesson;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    SweepLesson& lesson = out.emplace_back(SweepLesson{.says = points[i].says, .seen_in = {}});
+    for (const Combination& c : sweep.combinations) {
+      lesson.seen_in.push_back(
+          static_cast<std::size_t>(std::ranges::count_if(c.runs, [&](const Combination::Run& run) {
+            const auto& own = run.variation->result.lesson;
+            return i < own.size() && own[i].is_seen;
+          })));
+    }
+  }
+  return out;
 }
 
 bool is_finished(const fabric::RunResult& result) {

@@ -64,11 +64,23 @@ struct Shown {
 };
 Shown shown_of(const Sweep& sweep);
 
+// Whether in every run all checks hold.
+bool is_right(const Combination& combination);
+// Whether a run stands still: hosts and switches that wait for each other in a circle.
+bool has_deadlock(const Combination& combination);
 // Whether every run is right and without a deadlock.
 bool is_sound(const Combination& combination);
 // Whether all flows and jobs were finished.
 bool is_finished(const fabric::RunResult& result);
 bool is_finished(const Combination& combination);
+
+// What the scenario is there to show, and which runs do.
+struct SweepLesson {
+  std::string says;
+  std::vector<std::size_t> seen_in;  // by combination, so many of its runs
+};
+// As the first run has them.
+std::vector<SweepLesson> lessons_of(const Sweep& sweep);
 
 // The best combination by a metric that has an aim. Only sound ones compete, and for what only finished
 // traffic tells only those that finished all: where slow flows are still under way, the others look fast.

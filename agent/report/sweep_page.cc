@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "dataplane/html/markup.h"
 #include "dataplane/html/page.h"
@@ -137,7 +138,8 @@ std::string badges(const Sweep& sweep, const std::vector<Winner>& winners, std::
   for (std::size_t i = 0; i < winners.size(); ++i) {
     if (winners[i].combination == combination) out += badge_of(sweep, i, winners[i].metric);
   }
-  if (!is_sound(c)) out += "<span class='badge bad'>✗ wrong</span>";
+  if (!is_right(c)) out += "<span class='badge bad'>✗ wrong</span>";
+  if (has_deadlock(c)) out += "<span class='badge bad'>✗ deadlock</span>";
   if (!is_finished(c)) out += "<span class='badge warn'>! unfinished</span>";
   return out.empty() ? out : "<div class='badges'>" + out + "</div>";
 }
@@ -242,6 +244,37 @@ std::string charts(const Sweep& sweep, const Shown& shown) {
       has_ranges(sweep) ? "Marks are means over the seeds, upright lines their ranges. " : "", legend, drawn);
 }
 
+// What the scenario is there to show: each point with the runs that do, and beside each other by settings.
+std::string lessons_text(const Sweep& sweep) {
+  const std::vector<SweepLesson> lessons = lessons_of(sweep);
+  if (lessons.empty()) return {};
+  std::string list;
+  std::vector<Table::Column> columns;
+  for (const std::string& key : sweep.keys) columns.push_back({.title = key, .align = Align::left});
+  for (const SweepLesson& lesson : lessons) {
+    const std::size_t seen = std::accumulate(lesson.seen_in.begin(), lesson.seen_in.end(), std::size_t{0});
+    const std::string number = fmt::format("{}", columns.size() - sweep.keys.size() + 1);
+    list += fmt::format("<li class='{}'><b class='sign'>{}</b> {}<small>in {} of {} runs</small></li>\n",
+                        seen == 0 ? "faint" : "good", number, escaped(lesson.says), seen, sweep.runs);
+    columns.push_back({.title = number, .explanation = lesson.says});
+  }
+  std::string out = "<h2>What this scenario shows</h2>\n<ul class='lesson'>\n" + list + "</ul>\n";
+  if (sweep.keys.empty()) return out;
+  Table table(std::move(columns));
+  for (std::size_t i = 0; i < std::min(sweep.combinations.size(), kMostCombinations); ++i) {
+    const Combination& c = sweep.combinations[i];
+    std::vector<Table::Cell> cells(c.values.begin(), c.values.end());
+    for (const SweepLesson& lesson : lessons) {
+      const std::size_t seen = lesson.seen_in[i];
+      cells.push_back(seen == 0               ? Table::Cell("–").in_class("faint")
+                      : seen == c.runs.size() ? Table::Cell("✓")
+                                              : Table::Cell(fmt::format("{} of {}", seen, c.runs.size())));
+    }
+    table.add_row(std::move(cells));
+  }
+  return out + table.text() + beyond_text(sweep);
+}
+
 // What repeats a single one, and tells whether it came out the same.
 std::string every_run(const Sweep& sweep, const Shown& shown) {
   std::vector<Table::Column> columns;
@@ -278,9 +311,9 @@ std::string sweep_page(const SweepPage& page) {
   const Sweep sweep = sweep_of(page.variations, page.metrics);
   const Shown shown = shown_of(sweep);
   const std::vector<Winner> winners = winners_of(sweep);
-  std::string body = introduction(page, sweep) + sweep_verdicts(sweep) + winners_text(sweep, winners) +
-                     charts(sweep, shown) + combination_table(sweep, shown, winners) +
-                     every_run(sweep, shown);
+  std::string body = introduction(page, sweep) + sweep_verdicts(sweep) + lessons_text(sweep) +
+                     winners_text(sweep, winners) + charts(sweep, shown) +
+                     combination_table(sweep, shown, winners) + every_run(sweep, shown);
   if (!page.command.empty()) body += "<h2>The same again</h2>\n<pre>" + escaped(page.command) + "</pre>\n";
   return html::page_text({.title = page.variations.front().result.scenario + ": sweep", .body = body});
 }

@@ -134,7 +134,7 @@ std::string plan_json(const Plan& plan, const host::Host& host, const std::vecto
 }
 
 std::string plan_text(const Plan& plan, const host::Host& host, const std::vector<Refusal>& refusals,
-                      bool with_mlnx_qos) {
+                      bool with_mlnx_qos, AppliesTo applies_to) {
   std::string out = title_of(plan);
   if (plan.is_empty()) {
     out += "Nothing to change: the host is as wanted.\n";
@@ -153,8 +153,12 @@ std::string plan_text(const Plan& plan, const host::Host& host, const std::vecto
       return std::all_of(step.changes.begin(), step.changes.end(),
                          [](const Change& change) { return change.revert == Revert::exact; });
     });
-    out += exact ? "Undo: rocetune rollback, exactly.\n"
-                 : "Undo: rocetune rollback; not all of it exactly, see undo above.\n";
+    if (applies_to == AppliesTo::scenario) {
+      out += "Undo: not needed, every command makes the fabric anew.\n";
+    } else {
+      out += exact ? "Undo: rocetune rollback, exactly.\n"
+                   : "Undo: rocetune rollback; not all of it exactly, see undo above.\n";
+    }
     if (may_hide_refusals(plan, host)) {
       out +=
           "By hand: read back after each dcb line (dcb pfc show dev ...): it ends with 0 even if refused.\n";

@@ -47,12 +47,12 @@ host::Pfc pfc_of(const fabric::HostNode& node, const HostParameters& p) {
   return out;
 }
 
-host::Ets ets_of(const fabric::SwitchParameters& p) {
+host::Ets ets_of(const EtsConfig& config, const ClassOfPriority& class_of) {
   host::Ets out;
-  for (std::size_t i = 0; i < p.ets.classes.size(); ++i) {
-    out.tc_of_priority[i] = TrafficClass(static_cast<int>(i));
-    out.tsa[i] = p.ets.classes[i].strict ? host::Tsa::strict : host::Tsa::ets;
-    out.tx_share_percent[i] = static_cast<std::uint8_t>(p.ets.classes[i].share_percent);
+  out.tc_of_priority = class_of;
+  for (std::size_t i = 0; i < config.classes.size(); ++i) {
+    out.tsa[i] = config.classes[i].strict ? host::Tsa::strict : host::Tsa::ets;
+    out.tx_share_percent[i] = static_cast<std::uint8_t>(config.classes[i].share_percent);
   }
   return out;
 }
@@ -63,7 +63,7 @@ host::Dcb dcb_of(const FabricRun& run, NodeId id, const HostParameters& p) {
   out.pfc = on_ethernet(p, pfc_of(run.network().host(id), p));
   out.app = on_ethernet(p, app_entries(p.priority_of, p));
   out.trust = on_ethernet(p, host::Trust::dscp);
-  out.ets = absent("hosts of the fabric send strictly by priority: there are no traffic classes to share");
+  out.ets = on_ethernet(p, ets_of(p.ets, p.class_of));
   out.buffers = absent(
       "a NIC of the fabric has one pool with dynamic thresholds (hosts.receive_buffer, receive_headroom), no "
       "buffers by priority");
@@ -80,7 +80,7 @@ host::Dcb dcb_of(const FabricRun& run, NodeId id, const HostParameters& p) {
       run.network().switch_at(far_ends.switch_index(peer.node)).parameters();
   out.peer_pfc = host::Pfc{.enabled = there.ingress.lossless, .capable = kLosslessCapable};
   out.peer_app = app_entries(there.map_at(peer.port), p);
-  out.peer_ets = ets_of(there);
+  out.peer_ets = ets_of(there.ets, a_class_each());
   return out;
 }
 

@@ -62,6 +62,30 @@ Expected<> write_pfc(const host::Knob& knob, const host::PfcSetting& setting, Ho
   return {};
 }
 
+Expected<> write_ets(const host::Knob& knob, const host::EtsSetting& setting, HostParameters& out) {
+  if (setting.willing) return not_in_the_fabric(knob, "the fabric has no DCBX, from which to take ETS");
+  const auto is_zero = [](std::uint8_t share) { return share == 0; };
+  if (!std::ranges::all_of(setting.rx_share_percent, is_zero))
+    return not_in_the_fabric(knob, "what a host receives is not shared by classes");
+  EtsConfig ets;
+  int sum = 0;
+  for (std::size_t i = 0; i < ets.classes.size(); ++i) {
+    if (setting.tsa[i] != host::Tsa::strict && setting.tsa[i] != host::Tsa::ets)
+      return not_in_the_fabric(
+          knob, fmt::format("class {} is {}, allowed: strict, ets", i, enum_name(setting.tsa[i])));
+    const bool is_strict = setting.tsa[i] == host::Tsa::strict;
+    ets.classes[i] = {.strict = is_strict, .share_percent = is_strict ? 0 : setting.tx_share_percent[i]};
+    sum += ets.classes[i].share_percent;
+  }
+  if (sum != 0 && sum != 100) {
+    return fail(ErrorKind::bad_input, "{}: found shares of {} % in all, allowed: 100, or none",
+                host::to_text(knob), sum);
+  }
+  out.ets = ets;
+  out.class_of = setting.tc_of_priority;
+  return {};
+}
+
 void write_prevention(std::int64_t ms, HostParameters& out) {
   out.receiver.storm_prevention = ms == kPreventionOff    ? Duration::max()
                                   : ms == kPreventionAuto ? kAutomaticPrevention
@@ -117,7 +141,7 @@ Expected<> write_one(const host::KnobWrite& write, HostParameters& out) {
       return not_in_the_fabric(knob, knob.kind == KnobKind::dcbx_mode ? "the fabric has no DCBX"
                                                                       : "the fabric has no 802.3x pause");
     case KnobKind::ets:
-      return not_in_the_fabric(knob, "hosts of the fabric send strictly by priority");
+      return write_ets(knob, std::get<host::EtsSetting>(write.target), out);
     case KnobKind::buffers:
       return not_in_the_fabric(knob, "a NIC of the fabric has one pool, no buffers by priority");
   }

@@ -16,12 +16,13 @@ class ScenarioKnobs final : public host::KnobWriter {
   //   mtu              hosts.mtu, the path MTU that fits: one of the values that host_facts shows
   //   app_table        hosts.priority_of_dscp: DSCPs that are not named go to priority 0
   //   pfc              hosts.lossless
+  //   ets              hosts.ets, hosts.traffic_classes
   //   pfc_prevention   hosts.storm_prevention; 65535 ("auto") is 100 ms, 0 is never
   //   cm_default_tos   hosts.dscp: every connection is made with it
   //   cc_param         hosts.rp_..., hosts.np_...
   // dcbx_mode, global_pause: only what they are already. Errors: unsupported for what the fabric does not
-  // have (ets, buffers, a cable's length, selectors other than DSCP, entries that it cannot hold), bad_input
-  // for a value out of range.
+  // have (buffers, shares of what is received, a cable's length, selectors other than DSCP, entries that it
+  // cannot hold), bad_input for a value out of range.
   Expected<> write(const host::Port& port, const std::vector<host::KnobWrite>& batch) override;
   // Nothing is hidden here.
   Expected<> reveal(const host::Port&, const host::Knob&) override { return {}; }

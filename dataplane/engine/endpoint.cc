@@ -107,6 +107,14 @@ void Endpoint::on_frames(Instant now, std::span<const ReceivedFrame> frames) {
 }
 
 void Endpoint::on_timeout(Instant now) {
+  if (state_->answers_due <= now) {
+    while (!state_->patient_answers.is_empty()) {
+      const std::uint32_t row = state_->patient_answers.pop();
+      state_->pairs[row].receive.answer_waits = kMostWaits;
+      state_->active.push(row);
+    }
+    state_->answers_due = Instant::never();
+  }
   std::uint32_t row = 0;
   while (state_->timers.pop_due(now, row)) {
     QueuePair& pair = state_->pairs[row];
@@ -146,7 +154,7 @@ void Endpoint::on_transmitted(std::uint64_t ticket) {
 }
 
 void Endpoint::on_pause() { ++state_->epoch; }
-Instant Endpoint::next_timeout() const { return state_->timers.next(); }
+Instant Endpoint::next_timeout() const { return std::min(state_->timers.next(), state_->answers_due); }
 bool Endpoint::has_frames() const { return !state_->active.is_empty(); }
 bool Endpoint::poll_completion(Completion& completion) { return state_->completions.pop(completion); }
 const Statistics& Endpoint::statistics() const { return state_->statistics; }

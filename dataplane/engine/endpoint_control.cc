@@ -108,6 +108,8 @@ Expected<> Endpoint::connect(wire::Qpn qpn, const ConnectParameters& parameters)
   }
   state_->responses_granted += slots;
   configure(pair, parameters);
+  if (parameters.initiator_depth > 0 && !state_->atomics)
+    state_->atomics.emplace(state_->options.send_requests);
   pair.notification.emplace(state_->options.notification);
   QueuePairPath& path = state_->pairs.path(row);
   path.headers.emplace(parameters.path);

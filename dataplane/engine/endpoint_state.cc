@@ -29,14 +29,14 @@ EndpointState::EndpointState(const EndpointOptions& chosen, PayloadAccess& paylo
       access(payload_access),
       regions(chosen.memory_regions, payload_access),
       pairs(chosen.queue_pairs, chosen.shard, chosen.shard_bits),
-      sends(chosen.send_requests),
-      atomics(chosen.send_requests),
-      receives(chosen.receive_requests),
-      responses(chosen.responder_resources),
       // Twice: as many again may be completed and not polled while new ones are on their way.
       completions(2 * (chosen.send_requests + chosen.receive_requests)),
+      sends(chosen.send_requests),
+      receives(chosen.receive_requests),
+      responses(chosen.responder_resources),
       timers(chosen.queue_pairs),
       active(chosen.queue_pairs),
+      patient_answers(chosen.acknowledgement_patience > Duration() ? chosen.queue_pairs : 0),
       waiting_for_port(chosen.queue_pairs),
       placements(payload_access) {}
 

@@ -53,18 +53,21 @@ struct EndpointState {
   PayloadAccess& access;
   RegionTable regions;
   QueuePairTable pairs;
+  CompletionQueue completions;  // in front of the requests, of which it is rarely more than the beginning
   SlotPool<SendSlot> sends;
-  UntouchedArray<AtomicOperands> atomics;  // by slot of `sends`, written where that is an atomic
+  // By slot of `sends`, written where that is an atomic; there once a queue pair may send some.
+  std::optional<UntouchedArray<AtomicOperands>> atomics;
   SlotPool<ReceiveSlot> receives;
   SlotPool<ResponseSlot> responses;
   std::uint32_t responses_granted = 0;  // of that pool, to connected queue pairs
-  CompletionQueue completions;
   TimerWheel timers;
   QueuePairList active;            // may have frames to send
+  QueuePairList patient_answers;   // their acknowledgement lets requests go first, until answers_due
   QueuePairList waiting_for_port;  // oldest request acknowledged, its memory still referred to
   PlacementBatch placements;
   std::array<Inbound, 8>
       inbound;  // part of a burst: what was summed stays in the nearest cache until it is placed
+  Instant answers_due = Instant::never();
   Statistics statistics;
   std::uint64_t ticket = 0;    // frames handed out
   std::uint64_t released = 0;  // of these, no longer referring to memory

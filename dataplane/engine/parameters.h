@@ -45,6 +45,11 @@ struct EndpointOptions {
   // True: whoever polls transmit frames copies their payload before the next call, so no request waits for
   // on_transmitted().
   bool payload_is_copied = false;
+  // How long an acknowledgement lets requests of the same queue pair go first, so that a request which
+  // answers a message is not held up by it and several messages share one; at most kMostWaits of their turns.
+  // Much less than the peer's timeout. 0: not at all, which is right where the peer's controller takes
+  // round-trip times.
+  Duration acknowledgement_patience;
 };
 
 // Payload per packet (specification table "PMTU").

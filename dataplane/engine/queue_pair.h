@@ -19,28 +19,29 @@ namespace rocetune::engine {
 // so does the end of a request that wants a completion, and the last one there is. Ours; the specification
 // leaves it open (section 9.7.5.1.1).
 constexpr std::uint32_t kAckInterval = 16;
+// Turns in which an acknowledgement lets requests go first, if it may
+// (EndpointOptions::acknowledgement_patience).
+constexpr std::uint8_t kMostWaits = 4;
 
 // A posted send request: what is needed of a SendRequest, and how far it is. Many may be on their way, so
-// what only atomics have is apart.
-struct SendSlot {
+// what only atomics have is apart, and a slot is one cache line.
+struct alignas(64) SendSlot {
   std::uint64_t work_id = 0;
   PayloadReference local;  // resolved when it was posted
   std::uint64_t remote_address = 0;
   Sequence first;                 // of its packets; READ: of its responses
   std::uint64_t last_ticket = 0;  // of the last frame that referred to its payload
-  std::uint32_t message = 0;      // its number on this queue pair, from 1: the specification's SSN
   std::uint32_t immediate = 0;    // or the key to invalidate: a request has one at most
   MemoryKey remote_key;
-  std::uint32_t packets : 24 = 1;  // at least one
+  std::uint32_t message : 24 = 0;  // its number on this queue pair, from 1: the specification's SSN
   SendKind kind : 3 = SendKind::send;
   bool signaled : 1 = true;
   bool solicited : 1 = false;
   bool fenced : 1 = false;
   bool has_immediate : 1 = false;
   bool has_invalidate : 1 = false;
+  std::uint32_t next = kNoSlot;  // SlotPool's
 
-  static constexpr std::uint32_t kMostPackets = (1U << 24) - 1;
-  Sequence end() const { return first + packets; }
   // Done only when its answer is here: an acknowledgement is not enough.
   bool has_answer() const { return kind >= SendKind::read; }
   bool is_atomic() const { return kind > SendKind::read; }
@@ -49,7 +50,6 @@ struct SendSlot {
   }
 };
 static_assert(sizeof(SendSlot) == 64);
-static_assert(kLongestMessage >> 8 <= SendSlot::kMostPackets);  // at the smallest path MTU
 
 // Of an atomic, beside its SendSlot.
 struct AtomicOperands {
@@ -131,6 +131,7 @@ struct ReceiveSide {
   bool nak_outstanding = false;  // one NAK per gap: silence until the expected packet comes
   bool has_failed = false;       // takes no more requests; in error once its NAK has left
   bool cnp_due = false;
+  std::uint8_t answer_waits = 0;    // turns in which `answer` let requests go first
   std::uint8_t repeated_reads = 0;  // of `responses`
   std::uint8_t repeated_atomics = 0;
   CompletionStatus failure = CompletionStatus::flushed;  // of the receive request in use
@@ -177,6 +178,10 @@ struct QueuePair {
   // Packets of a message; one for an empty one.
   std::uint32_t packets_of(std::uint32_t length) const {
     return length == 0 ? 1 : (length + mtu() - 1) >> mtu_shift;
+  }
+  // Behind the last packet of a request; READ: of its responses.
+  Sequence end_of(const SendSlot& slot) const {
+    return slot.first + (slot.is_atomic() ? 1 : packets_of(slot.local.length));
   }
 };
 

@@ -86,18 +86,17 @@ Posted Requester::post(std::uint32_t row, const SendRequest& request) {
   slot.remote_address = request.remote_address;
   slot.first = send.posted_end;
   slot.last_ticket = 0;
-  slot.message = send.messages;
+  slot.message = send.messages & wire::Psn::kMask;
   slot.immediate = request.has_invalidate ? request.invalidate.value() : request.immediate;
   slot.remote_key = request.remote_key;
-  slot.packets = packets & SendSlot::kMostPackets;
   slot.kind = request.kind;
   slot.signaled = request.signaled;
   slot.solicited = request.solicited;
   slot.fenced = request.fenced;
   slot.has_immediate = request.has_immediate;
   slot.has_invalidate = request.has_invalidate;
-  if (slot.is_atomic()) state_->atomics[index] = {request.swap_or_add, request.compare};
-  send.posted_end = slot.end();
+  if (slot.is_atomic()) (*state_->atomics)[index] = {request.swap_or_add, request.compare};
+  send.posted_end = slot.first + packets;
   if (send.oldest == kNoSlot) send.oldest = index;
   // Behind something else that waits to be sent it changes nothing yet.
   if (send.cursor == kNoSlot) {
@@ -121,14 +120,14 @@ Requester::Gate Requester::gate(const QueuePair& pair, const SendSlot& slot, con
   // Half the circle of sequence numbers may be outstanding, no more (section 9.7.2); of packets that a peer
   // can only keep in its window, as many as that holds.
   constexpr std::int64_t kMaxOutstanding = std::int64_t{1} << 23;
-  const Sequence behind = slot.has_answer() ? slot.end() : send.next + 1;
+  const Sequence behind = slot.has_answer() ? pair.end_of(slot) : send.next + 1;
   const bool fits_window =
       !pair.selective_repeat || slot.has_answer() || behind - send.unacked <= SequenceWindow::kPlaces;
   if (behind - send.unacked > kMaxOutstanding || !fits_window) return Gate::closed;
   // Without credit one packet may probe; the rest of its message follows once it is acknowledged (section
   // 9.7.7.2.5).
   if (pair.end_to_end_credits && send.has_credits && slot.takes_receive_request() &&
-      static_cast<std::int32_t>(slot.message - send.credit_limit) > 0) {
+      wire::Psn::distance(wire::Psn(send.credit_limit & wire::Psn::kMask), wire::Psn(slot.message)) > 0) {
     const bool is_accepted = send.unacked > slot.first;
     if (!is_accepted && send.next != send.unacked) return Gate::closed;
   }
@@ -180,7 +179,7 @@ bool Requester::send_requests(std::uint32_t row, TransmitTurn& turn) {
 bool Requester::wants_ack(const QueuePair& pair, const SendSlot& slot, const TransmitTurn& turn) const {
   const SendSide& send = pair.send;
   if (slot.has_answer()) return false;  // it is answered anyway
-  const bool is_last = send.next + 1 == slot.end();
+  const bool is_last = send.next + 1 == pair.end_of(slot);
   if (is_last && slot.signaled) return true;
   if (send.next + 1 - send.asked_end >= kAckInterval) return true;
   // It may be a probe, and whoever waits for credit hears of it by an acknowledgement.
@@ -195,7 +194,7 @@ void Requester::build_request(std::uint32_t row, std::uint32_t index, Sequence a
   const SendSlot& slot = state_->sends[index];
   const auto offset = static_cast<std::uint32_t>(at - slot.first) << pair.mtu_shift;
   const std::uint32_t rest = slot.local.length - offset;
-  const bool is_last = at + 1 == slot.end() || slot.has_answer();
+  const bool is_last = at + 1 == pair.end_of(slot) || slot.has_answer();
   const bool is_alone = pair.selective_repeat && slot.kind == SendKind::write;
   const bool names_place = is_alone || at == slot.first;
   FrameDraft draft{.opcode = opcode_of(slot, names_place, is_last, is_alone),
@@ -207,7 +206,7 @@ void Requester::build_request(std::uint32_t row, std::uint32_t index, Sequence a
   }
   const wire::MutableBytes extended = extended_of(frame, *state_->pairs.path(row).headers);
   if (slot.is_atomic()) {
-    const AtomicOperands& operands = state_->atomics[index];
+    const AtomicOperands& operands = (*state_->atomics)[index];
     wire::AtomicEth{slot.remote_address, slot.remote_key.value(), operands.swap_or_add, operands.compare}
         .emit(wire::fixed<wire::AtomicEth::kSize>(extended));
     draft.extended = wire::AtomicEth::kSize;
@@ -248,13 +247,13 @@ void Requester::advance_cursor(std::uint32_t row, SendSlot& slot, bool asks_ack,
   if (asks_ack) note_asked(row, send.next, now);
   if (slot.has_answer()) {
     ++send.reads_in_flight;
-    send.next = send.asked_end = slot.end();
+    send.next = send.asked_end = pair.end_of(slot);
   } else {
     ++send.next;
     slot.last_ticket = state_->ticket;
   }
   send.sent_end = std::max(send.sent_end, send.next);
-  if (send.next == slot.end()) send.cursor = state_->sends.next(send.cursor);
+  if (send.next == pair.end_of(slot)) send.cursor = state_->sends.next(send.cursor);
   if (send.ack_deadline == Instant::never() && pair.ack_timeout != 0) {
     send.ack_deadline = now + pair.ack_timeout_span();
     state_->schedule(row);

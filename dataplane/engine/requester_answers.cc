@@ -92,11 +92,11 @@ Requester::Progress Requester::acknowledge_before(QueuePair& pair, Sequence end,
     const auto offset = [&](Sequence s) {
       return std::min<std::int64_t>((s - slot.first) << pair.mtu_shift, slot.local.length);
     };
-    const Sequence reached = std::min(end, slot.end());
+    const Sequence reached = std::min(end, pair.end_of(slot));
     progress.bytes += Bytes(offset(reached) - offset(send.unacked));
     progress.any = true;
     move_window(send, reached);
-    if (reached == slot.end()) send.oldest = state_->sends.next(send.oldest);
+    if (reached == pair.end_of(slot)) send.oldest = state_->sends.next(send.oldest);
   }
   if (send.has_probe && send.unacked > send.probe) {
     if (send.probe_epoch == state_->epoch) progress.rtt = now - send.probe_sent;
@@ -189,11 +189,12 @@ bool Requester::reach_answer(std::uint32_t row, Instant now, Sequence at) {
 }
 
 void Requester::take_answer(std::uint32_t row, Instant now, Bytes bytes) {
-  SendSide& send = state_->pairs[row].send;
+  QueuePair& pair = state_->pairs[row];
+  SendSide& send = pair.send;
   const SendSlot& slot = state_->sends[send.oldest];
-  const bool was_in_flight = send.next >= slot.end();
+  const bool was_in_flight = send.next >= pair.end_of(slot);
   move_window(send, send.unacked + 1);
-  if (send.unacked == slot.end()) {
+  if (send.unacked == pair.end_of(slot)) {
     if (was_in_flight) --send.reads_in_flight;
     send.oldest = state_->sends.next(send.oldest);
   }
@@ -216,7 +217,7 @@ void Requester::on_read_response(std::uint32_t row, Instant now, const Inbound& 
   const auto offset = static_cast<std::uint32_t>(at - slot.first) << pair.mtu_shift;
   const std::uint32_t length = std::min(slot.local.length - offset, pair.mtu());
   // Where it begins is the responder's business: the READ may have been asked again from its middle.
-  const bool is_last = at + 1 == slot.end();
+  const bool is_last = at + 1 == pair.end_of(slot);
   if (in.packet.payload != length || opcode.ends_message != is_last) {
     state_->statistics.drop(DropReason::bad_response);
     return state_->enter_error(row, CompletionStatus::bad_response);

@@ -39,7 +39,7 @@ bool Requester::resend_missing(std::uint32_t row, TransmitTurn& turn) {
     const int place = send.missing.first();
     const Sequence at = send.unacked + place;
     std::uint32_t index = send.oldest;
-    while (index != kNoSlot && state_->sends[index].end() <= at) index = state_->sends.next(index);
+    while (index != kNoSlot && pair.end_of(state_->sends[index]) <= at) index = state_->sends.next(index);
     // Gone back to before it: it will be sent anyway.
     if (index == kNoSlot || at >= send.next) {
       send.missing.clear();
@@ -53,7 +53,7 @@ bool Requester::resend_missing(std::uint32_t row, TransmitTurn& turn) {
     }
     // A READ holds the numbers of all its responses and is one packet.
     const Sequence first = slot.has_answer() ? std::max(slot.first, send.unacked) : at;
-    const std::int64_t packets = slot.has_answer() ? slot.end() - at : 1;
+    const std::int64_t packets = slot.has_answer() ? pair.end_of(slot) - at : 1;
     for (std::int64_t i = place; i < place + packets && i < SequenceWindow::kPlaces; ++i) {
       send.missing.remove(static_cast<int>(i));
       send.resent.add(static_cast<int>(i));

@@ -53,6 +53,8 @@ class Responder {
 
   void send_response(std::uint32_t row, TransmitTurn& turn);
   void send_answer(std::uint32_t row, TransmitTurn& turn);
+  // Whether requests of this turn go before the acknowledgement.
+  bool may_wait(std::uint32_t row) const;
 
   EndpointState* state_;
 };

@@ -40,9 +40,23 @@ bool Responder::transmit(std::uint32_t row, TransmitTurn& turn) {
     send_response(row, turn);
   }
   if (receive.answer == Answer::none) return false;
+  if (may_wait(row)) {
+    ++receive.answer_waits;
+    if (state_->patient_answers.is_empty()) {
+      state_->answers_due = turn.now() + state_->options.acknowledgement_patience;
+    }
+    state_->patient_answers.push(row);
+    return false;
+  }
   if (!turn.has_room()) return true;
   send_answer(row, turn);
   return false;
+}
+
+bool Responder::may_wait(std::uint32_t row) const {
+  const QueuePair& pair = state_->pairs[row];
+  return state_->options.acknowledgement_patience > Duration() && pair.receive.answer == Answer::ack &&
+         pair.receive.answer_waits < kMostWaits && pair.send.cursor != kNoSlot;
 }
 
 void Responder::send_response(std::uint32_t row, TransmitTurn& turn) {
@@ -133,6 +147,7 @@ void Responder::send_answer(std::uint32_t row, TransmitTurn& turn) {
   finish_frame(*state_, row, draft, frame);
   turn.take();
   receive.answer = Answer::none;
+  receive.answer_waits = 0;
   if (answer == Answer::fatal_nak) state_->enter_error(row, CompletionStatus::flushed);
 }
 

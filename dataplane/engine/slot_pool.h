@@ -2,7 +2,9 @@
 // just freed, still in cache, is the next one taken. Slots that were never needed cost no memory.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 #include "congestion/units.h"
 #include "dataplane/engine/untouched_array.h"
@@ -19,13 +21,19 @@ struct SlotQueue {
   bool is_empty() const { return size == 0; }
 };
 
+// A value that has room for the link of its chain in itself; nobody else touches that.
+template <class T>
+concept Chained = requires(T value) {
+  { value.next } -> std::same_as<std::uint32_t&>;
+};
+
 template <class T>
 class SlotPool {
  public:
   explicit SlotPool(std::uint32_t slots) : nodes_(slots), slots_(slots) {}
   bool is_exhausted() const { return free_ == kNoSlot && used_ == slots_; }
-  T& operator[](std::uint32_t slot) { return nodes_[slot].value; }
-  const T& operator[](std::uint32_t slot) const { return nodes_[slot].value; }
+  T& operator[](std::uint32_t slot) { return value_of(nodes_[slot]); }
+  const T& operator[](std::uint32_t slot) const { return value_of(nodes_[slot]); }
   // The slot behind `slot` in its queue.
   std::uint32_t next(std::uint32_t slot) const { return nodes_[slot].next; }
 
@@ -48,10 +56,19 @@ class SlotPool {
   }
 
  private:
-  struct Node {
+  struct Apart {
     T value;
     std::uint32_t next = kNoSlot;
   };
+  using Node = std::conditional_t<Chained<T>, T, Apart>;
+  template <class N>
+  static auto& value_of(N& node) {
+    if constexpr (Chained<T>) {
+      return node;
+    } else {
+      return node.value;
+    }
+  }
   std::uint32_t take() {
     if (free_ == kNoSlot) {
       ROCETUNE_ASSERT(used_ < slots_);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace rocetune::engine {
 namespace {
@@ -20,7 +21,7 @@ std::uint64_t tick_at_or_before(Instant t) {
 
 }  // namespace
 
-TimerWheel::TimerWheel(std::uint32_t timers) : nodes_(timers) {}
+TimerWheel::TimerWheel(std::uint32_t timers) : nodes_(timers) { buckets_.fill(kEnd); }
 
 void TimerWheel::arm(std::uint32_t timer, Instant deadline) {
   if (nodes_[timer].bucket != kNone) remove(timer);
@@ -41,20 +42,29 @@ void TimerWheel::insert(std::uint32_t timer) {
   ROCETUNE_ASSERT(level < kLevels);
   const auto place = static_cast<std::uint32_t>(tick >> (kPlaceBits * level)) % kPlaces;
   node.bucket = static_cast<std::uint16_t>(static_cast<std::uint32_t>(level) * kPlaces + place);
-  List& list = buckets_[node.bucket];
-  node.previous = list.tail;
-  node.next = kEnd;
-  (list.tail == kEnd ? list.head : nodes_[list.tail].next) = timer;
-  list.tail = timer;
+  std::uint32_t& first = buckets_[node.bucket];
+  if (first == kEnd) {
+    node.previous = node.next = first = timer;
+  } else {
+    node.previous = nodes_[first].previous;
+    node.next = first;
+    nodes_[node.previous].next = timer;
+    nodes_[first].previous = timer;
+  }
   occupied_[static_cast<std::size_t>(level)] |= std::uint64_t{1} << place;
 }
 
 void TimerWheel::remove(std::uint32_t timer) {
   Node& node = nodes_[timer];
-  List& list = buckets_[node.bucket];
-  (node.previous == kEnd ? list.head : nodes_[node.previous].next) = node.next;
-  (node.next == kEnd ? list.tail : nodes_[node.next].previous) = node.previous;
-  if (list.head == kEnd) occupied_[node.bucket / kPlaces] &= ~(std::uint64_t{1} << node.bucket % kPlaces);
+  std::uint32_t& first = buckets_[node.bucket];
+  if (node.next == timer) {
+    first = kEnd;
+    occupied_[node.bucket / kPlaces] &= ~(std::uint64_t{1} << node.bucket % kPlaces);
+  } else {
+    nodes_[node.previous].next = node.next;
+    nodes_[node.next].previous = node.previous;
+    if (first == timer) first = node.next;
+  }
   node.bucket = kNone;
 }
 
@@ -78,15 +88,15 @@ Instant TimerWheel::next() const {
 }
 
 void TimerWheel::cascade(const Expiry& expiry) {
-  List& list = buckets_[static_cast<std::uint32_t>(expiry.level) * kPlaces + expiry.place];
-  std::uint32_t timer = list.head;
-  list = {};
+  const std::uint32_t first =
+      std::exchange(buckets_[static_cast<std::uint32_t>(expiry.level) * kPlaces + expiry.place], kEnd);
   occupied_[static_cast<std::size_t>(expiry.level)] &= ~(std::uint64_t{1} << expiry.place);
-  while (timer != kEnd) {
+  std::uint32_t timer = first;
+  do {
     const std::uint32_t behind = nodes_[timer].next;
     insert(timer);
     timer = behind;
-  }
+  } while (timer != first);
 }
 
 bool TimerWheel::pop_due(Instant now, std::uint32_t& timer) {
@@ -98,7 +108,7 @@ bool TimerWheel::pop_due(Instant now, std::uint32_t& timer) {
       cascade(expiry);
       continue;
     }
-    timer = buckets_[expiry.place].head;
+    timer = buckets_[expiry.place];
     remove(timer);
     return true;
   }

@@ -39,13 +39,9 @@ class TimerWheel {
   static constexpr std::uint32_t kEnd = 0xFFFFFFFF;
   struct Node {
     Instant deadline;
-    std::uint32_t previous = kEnd;
+    std::uint32_t previous = kEnd;  // before the first one stands the last
     std::uint32_t next = kEnd;
     std::uint16_t bucket = kNone;
-  };
-  struct List {
-    std::uint32_t head = kEnd;
-    std::uint32_t tail = kEnd;
   };
   struct Expiry {
     std::uint64_t tick;
@@ -59,7 +55,7 @@ class TimerWheel {
   void cascade(const Expiry& expiry);
 
   std::vector<Node> nodes_;
-  std::array<List, std::size_t{kLevels} * kPlaces> buckets_{};
+  std::array<std::uint32_t, std::size_t{kLevels} * kPlaces> buckets_;  // the first of a ring; kEnd: empty
   std::array<std::uint64_t, kLevels> occupied_{};  // bit p: place p of that level holds timers
   std::uint64_t tick_ = 0;                         // all before it has fired
 };

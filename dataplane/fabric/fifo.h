@@ -1,7 +1,9 @@
-// First in, first out, in one piece of memory; an empty one that never held anything costs none.
+// First in, first out, in one piece of memory: a ring that grows. An empty one that never held anything costs
+// none.
 #pragma once
 
-#include <vector>
+#include <algorithm>
+#include <memory>
 
 #include "congestion/units.h"
 
@@ -10,38 +12,38 @@ namespace rocetune::fabric {
 template <class T>
 class Fifo {
  public:
-  bool is_empty() const { return first_ == items_.size(); }
+  bool is_empty() const { return first_ == end_; }
   // The oldest one; there must be one.
-  T& front() { return items_[first_]; }
-  const T& front() const { return items_[first_]; }
+  T& front() { return items_[first_ & mask_]; }
+  const T& front() const { return items_[first_ & mask_]; }
   void push(const T& item) {
-    if (items_.size() == items_.capacity()) drop_front();
-    items_.push_back(item);
+    if (end_ - first_ == capacity_) grow();
+    items_[end_++ & mask_] = item;
   }
   void pop() {
     ROCETUNE_ASSERT(!is_empty());
-    if (++first_ == items_.size()) drop_front();
-  }
-  // Takes everything out of `items`.
-  void append(std::vector<T>& items) {
-    drop_front();
-    if (items_.empty()) {
-      items_.swap(items);
-    } else {
-      items_.insert(items_.end(), items.begin(), items.end());
-      items.clear();
-    }
+    ++first_;
   }
 
  private:
-  // Forgets what was taken, unless more is left than that: an item moves no more than once on average.
-  void drop_front() {
-    if (2 * first_ < items_.size()) return;
-    items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(first_));
+  static constexpr std::uint32_t kFewest = 4;
+  static constexpr std::uint32_t kMost = std::uint32_t{1} << 31;
+  void grow() {
+    ROCETUNE_ASSERT(capacity_ < kMost);
+    const std::uint32_t larger = std::max(2 * capacity_, kFewest);
+    auto items = std::make_unique<T[]>(larger);
+    for (std::uint32_t i = 0; i < capacity_; ++i) items[i] = items_[(first_ + i) & mask_];
+    items_ = std::move(items);
     first_ = 0;
+    end_ = capacity_;
+    capacity_ = larger;
+    mask_ = larger - 1;
   }
-  std::vector<T> items_;  // from first_ on
-  std::size_t first_ = 0;
+  std::unique_ptr<T[]> items_;  // capacity_ of them: none, or a power of two
+  std::uint32_t capacity_ = 0;
+  std::uint32_t mask_ = 0;
+  std::uint32_t first_ = 0;  // place of the oldest, without end; and behind the newest
+  std::uint32_t end_ = 0;
 };
 
 }  // namespace rocetune::fabric

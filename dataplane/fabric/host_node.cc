@@ -19,6 +19,8 @@ constexpr Bytes kHpccAround{48};
 constexpr std::uint32_t kHpccAcknowledgement = 60;
 // Frames that may wait in the NIC for a class that is paused, so that another class gets its turn.
 constexpr std::uint32_t kMostHeld = 32;
+// So many a NIC with shares has ready if there are, to choose among. Ours.
+constexpr std::uint32_t kReady = 8;
 
 engine::EndpointOptions options_of(const HostParameters& p, BitRate line_rate,
                                    const HostNode::Capacity& capacity) {
@@ -56,7 +58,10 @@ HostNode::HostNode(NodeId id, Lane& lane, const HostParameters& parameters, BitR
       endpoint_(options_of(parameters, line_rate, capacity), memory_),
       gate_(line_rate, parameters.receiver.buffer.flow_control, parameters.receiver.buffer.lane_buffer),
       receive_rate_(parameters.receiver.rate),
-      ingress_(parameters.receiver.buffer) {}
+      ingress_(parameters.receiver.buffer) {
+  if (parameters.ets != EtsConfig() || parameters.class_of != a_class_each())
+    scheduler_ = std::make_unique<EtsScheduler>(parameters.ets);
+}
 
 void HostNode::on_port(std::uint16_t port, BitRate rate) {
   if (port == kFabric) ingress_.add_port(rate, delay_of(port));
@@ -114,7 +119,7 @@ std::uint32_t HostNode::wire_bytes_of(const engine::TransmitFrame& frame) const 
       return has_payload ? frame.payload.length + static_cast<std::uint32_t>(kHpccAround.count())
                          : kHpccAcknowledgement;
     case Framing::infiniband:
-      return static_cast<std::uint32_t>(frame.size() - kBth) + kInfiniBandAround;
+      return static_cast<std::uint32_t>(frame.size() - kEthernet - kBth) + kInfiniBandAround;
     case Framing::ethernet:
       break;
   }
@@ -124,13 +129,15 @@ std::uint32_t HostNode::wire_bytes_of(const engine::TransmitFrame& frame) const 
 Packet& HostNode::packet_of(const engine::TransmitFrame& frame) {
   Packet& packet = packets().take();
   PacketBody& body = packets().body(packet);
-  ROCETUNE_ASSERT(frame.header_size + wire::kIcrcSize <= PacketBody::kHeaderRoom);
-  std::memcpy(body.header.data(), frame.header.data(), PacketBody::kHeaderRoom);
-  body.header_size = frame.header_size & 0x7F;
+  ROCETUNE_ASSERT(frame.header_size <= kEthernet + PacketBody::kHeaderRoom);
+  ROCETUNE_ASSERT(std::memcmp(frame.header.data(), kEthernetHeader.data(), kEthernet) == 0);
+  std::memcpy(body.header.data(), frame.header.data() + kEthernet, PacketBody::kHeaderRoom);
+  packet.header_size = static_cast<std::uint8_t>(frame.header_size - kEthernet);
   packet.kind = PacketKind::roce;
   packet.hops = 0;
   packet.ce_echo = false;
-  body.set_content(frame.payload.length > 0 ? memory_.content_of(frame.payload) : engine::SyntheticContent());
+  set_content(packet, body,
+              frame.payload.length > 0 ? memory_.content_of(frame.payload) : engine::SyntheticContent());
   const TosByte tos = TosByte::from_wire(wire::load8(body.header, kIp + 1));
   packet.dscp = tos.dscp();
   packet.ecn = parameters_.framing == Framing::infiniband ? Ecn::not_ect : tos.ecn();
@@ -175,20 +182,15 @@ void HostNode::transmit(Instant now) {
     wake_port(0, free_at_);
     return wake_for_endpoint(now);
   }
+  while (scheduler_ != nullptr && held_packets_ < kReady && fetch(now)) {
+  }
   while (true) {
     Instant soonest = Instant::never();
-    // The highest class that may send; a NIC serves CNPs and acknowledgements of their own class first.
-    for (int i = held_packets_ > 0 ? Priority::kCount - 1 : -1; i >= 0; --i) {
-      const Priority p(i);
-      PacketQueue& queue = held_[static_cast<std::size_t>(i)];
-      if (queue.is_empty()) continue;
+    if (const auto p = choose(now, soonest)) {
+      PacketQueue& queue = held_[index_of(*p)];
       const std::uint32_t bytes = packet(queue.head).wire_bytes;
-      if (!gate_.may_send(now, p, bytes)) {
-        soonest = std::min(soonest, gate_.on_blocked(now, p));
-        continue;
-      }
-      gate_.on_sent(p, bytes);
-      counters_.sent.add(p, bytes);
+      gate_.on_sent(*p, bytes);
+      counters_.sent.add(*p, bytes);
       free_at_ = send(now, 0, queue.pop(packets()));
       --held_packets_;
       // Without anything to send, whoever brings something transmits.
@@ -200,6 +202,30 @@ void HostNode::transmit(Instant now) {
       return wake_for_endpoint(now);
     }
   }
+}
+
+std::optional<Priority> HostNode::choose(Instant now, Instant& soonest) {
+  EtsScheduler::Heads heads{};
+  std::array<Priority, TrafficClass::kCount> first_of{};
+  for (int i = held_packets_ > 0 ? Priority::kCount - 1 : -1; i >= 0; --i) {
+    const Priority p(i);
+    const PacketQueue& queue = held_[index_of(p)];
+    if (queue.is_empty()) continue;
+    const std::uint32_t bytes = packet(queue.head).wire_bytes;
+    if (!gate_.may_send(now, p, bytes)) {
+      soonest = std::min(soonest, gate_.on_blocked(now, p));
+      continue;
+    }
+    if (scheduler_ == nullptr) return p;
+    const auto tc = static_cast<std::size_t>(parameters_.class_of[index_of(p)].value());
+    if (heads[tc]) continue;
+    heads[tc] = Bytes(bytes);
+    first_of[tc] = p;
+  }
+  if (scheduler_ == nullptr) return std::nullopt;
+  const auto tc = scheduler_->next(heads);
+  if (!tc) return std::nullopt;
+  return first_of[static_cast<std::size_t>(tc->value())];
 }
 
 void HostNode::wake_for_endpoint(Instant now) {

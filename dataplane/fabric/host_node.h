@@ -6,6 +6,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "congestion/ets.h"
 #include "dataplane/engine/endpoint.h"
 #include "dataplane/engine/synthetic_memory.h"
 #include "dataplane/fabric/host_port_counters.h"
@@ -61,6 +62,10 @@ struct HostParameters {
   FlowHash hash = FlowHash::own;
   Duration pause_reaction;
   std::array<Priority, Dscp::kCount> priority_of{};
+  // How its NIC serves what waits: by default strictly by priority. Of priorities that share a class the
+  // highest one goes first.
+  EtsConfig ets;
+  ClassOfPriority class_of = a_class_each();
   ReceiverParameters receiver;
 };
 
@@ -133,6 +138,7 @@ class HostNode final : public Node {
   std::uint64_t storms_prevented() const { return storms_prevented_; }
   // How often it asked its switch to be silent, refreshes not counted.
   std::uint64_t xoffs(Priority p) const { return xoffs_[index_of(p)]; }
+  bool is_forgotten(Priority p) const { return ingress_.is_forgotten(kFabric, p); }
   // How long it has been asking up to `now`.
   Duration holding_time(Instant now, Priority p) const {
     const std::size_t i = index_of(p);
@@ -207,7 +213,7 @@ class HostNode final : public Node {
   void echo_arrived(Instant now, const PacketBody& body);
 
   // host_traffic.cc: what is asked of the engine.
-  std::uint32_t add_channel(const Channel& channel);
+  std::uint32_t add_channel(Channel channel);
   bool post(std::uint32_t channel, std::uint64_t bytes, std::optional<std::uint32_t> immediate);
   void post(const Sending& sending);
   void post_waiting(std::uint32_t channel);
@@ -225,6 +231,8 @@ class HostNode final : public Node {
 
   // host_node.cc: what it sends.
   void transmit(Instant now);
+  // Of the classes that wait and may send the one whose turn it is; none: `soonest` is when to ask again.
+  std::optional<Priority> choose(Instant now, Instant& soonest);
   // Frames that the engine has, as packets in their class.
   bool fetch(Instant now);
   Packet& packet_of(const engine::TransmitFrame& frame);
@@ -251,6 +259,7 @@ class HostNode final : public Node {
   std::array<PacketQueue, Priority::kCount> held_;  // fetched, and not yet on the link
   std::uint32_t held_packets_ = 0;                  // in all of them
   PacketQueue control_;
+  std::unique_ptr<EtsScheduler> scheduler_;  // none: strictly by priority
   Instant free_at_;
   Instant endpoint_wake_ = Instant::never();
   LinkGate gate_;

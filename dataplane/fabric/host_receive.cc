@@ -24,7 +24,7 @@ void HostNode::on_arrival(Instant now, std::uint16_t port, Packet& packet) {
   mutable_digest().add(now, std::uint64_t{port} << 32 | packet.wire_bytes);
   if (port != kFabric) {
     const Duration span = time_on_link(port, packet.wire_bytes);
-    set_timer(neighbours_.on_arrival(now, span, packets().body(packet).link), timer(kNeighbourHere));
+    set_timer(neighbours_.on_arrival(now, span, packets().body(packet).link()), timer(kNeighbourHere));
     return packets().give_back(packet);
   }
   if (packet.kind != PacketKind::roce) return on_link_frame(now, packet);
@@ -35,7 +35,7 @@ void HostNode::on_arrival(Instant now, std::uint16_t port, Packet& packet) {
 
 void HostNode::on_link_frame(Instant now, Packet& packet) {
   const PacketKind kind = packet.kind;
-  const LinkMessage message = packets().body(packet).link;
+  const LinkMessage message = packets().body(packet).link();
   packets().give_back(packet);
   if (kind == PacketKind::credit) {
     gate_.on_message(now, kind, message);
@@ -154,7 +154,7 @@ void HostNode::send_link_frame(Instant now, const LinkFrame& frame) {
   Packet& packet = packets().take();
   packet.kind = frame.kind;
   packet.wire_bytes = frame.wire_bytes();
-  packets().body(packet).link = frame.message;
+  packets().body(packet).set_link(frame.message);
   if (frame.kind == PacketKind::pause) counters_.pauses_sent.add(frame.message.pause);
   control_.push(packets(), packet);
   transmit(now);
@@ -171,13 +171,16 @@ void HostNode::deliver(Instant now, Packet& packet) {
       ecn = Ecn::ect0;  // its notification point stays silent
     }
   }
-  const wire::MutableBytes header(body.header);
-  remark(header, TosByte(packet.dscp, ecn).wire());
+  remark(body.header, TosByte(packet.dscp, ecn).wire());
+  std::array<std::byte, kEthernet + PacketBody::kHeaderRoom + wire::kIcrcSize> bytes{};
+  std::ranges::copy(kEthernetHeader, bytes.begin());
+  std::ranges::copy(body.header, bytes.begin() + kEthernet);
   engine::ReceivedFrame frame;
   // Without payload the ICRC follows at once; nobody looks at its value here.
-  const engine::SyntheticContent content = body.content();
+  const engine::SyntheticContent content = content_of(packet, body);
   const bool has_payload = content.length > 0;
-  frame.bytes = header.first(body.header_size + (has_payload ? 0 : wire::kIcrcSize));
+  frame.bytes =
+      wire::ConstBytes(bytes).first(kEthernet + packet.header_size + (has_payload ? 0 : wire::kIcrcSize));
   if (has_payload) frame.content = &content;
   endpoint_.on_frames(now, {&frame, 1});
   packets().give_back(packet);

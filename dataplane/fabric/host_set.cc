@@ -8,7 +8,7 @@
 namespace rocetune::fabric {
 namespace {
 
-constexpr std::string_view kForms = "hosts such as \"0-63\", \"0-62/2, 1\" or [0, 5, 9], each once";
+constexpr std::string_view kForms = "hosts such as \"0-63\", \"0-62/2, 1\", [0, 5, 9] or 3, each once";
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(' ');
@@ -99,6 +99,12 @@ bool TomlForm<fabric::HostSet>::read(const Cursor& at, fabric::HostSet& out) {
     const auto parsed = fabric::HostSet::parse(at.node->text);
     if (!parsed) return at.wrong(parsed.error().allowed);
     out = *parsed;
+    return true;
+  }
+  if (std::uint16_t host = 0; at.is(Node::Kind::integer)) {
+    if (!read_value(at, host)) return false;
+    out = fabric::HostSet();
+    out.add({host, host, 1});
     return true;
   }
   std::vector<std::uint16_t> hosts;

@@ -51,7 +51,7 @@ class HostSet {
 
 namespace rocetune::toml_detail {
 
-// hosts = "0-63", hosts = [0, 5, 9]
+// hosts = "0-63", hosts = [0, 5, 9], hosts = 3
 template <>
 struct TomlForm<fabric::HostSet> {
   static std::string allowed();

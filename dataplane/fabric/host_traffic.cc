@@ -25,12 +25,12 @@ std::uint64_t region_length(std::uint64_t bytes) { return std::max<std::uint64_t
 
 }  // namespace
 
-std::uint32_t HostNode::add_channel(const Channel& channel) {
+std::uint32_t HostNode::add_channel(Channel channel) {
   const auto index = static_cast<std::uint32_t>(channels_.size());
   const std::uint32_t row = channel.local.row();
   if (row >= channel_of_.size()) channel_of_.resize(row + 1);
   channel_of_[row] = index;
-  channels_.push_back(channel);
+  channels_.push_back(std::move(channel));
   return index;
 }
 
@@ -281,7 +281,7 @@ void HostNode::send_to_neighbours(Instant now) {
   Packet& packet = packets().take();
   packet.kind = PacketKind::neighbour;
   packet.wire_bytes = message.bytes;
-  packets().body(packet).link = {.part = message.to_part, .immediate = message.immediate};
+  packets().body(packet).set_link({.part = message.to_part, .immediate = message.immediate});
   set_timer(send(now, message.port, packet), timer(kNeighbourSent));
 }
 

@@ -21,8 +21,12 @@ Bytes IngressParameters::headroom_at(BitRate rate, Duration delay) const {
 
 void IngressBuffer::add_port(BitRate rate, Duration delay, bool is_counted) {
   const auto port = static_cast<std::uint16_t>(ports_.size());
-  ports_.emplace_back(rate, parameters_.pauser).is_counted = is_counted;
-  if (parameters_.flow_control == FlowControl::credits) return;
+  Port& added = ports_.emplace_back(rate, parameters_.pauser);
+  added.is_counted = is_counted;
+  if (parameters_.flow_control == FlowControl::credits) {
+    added.credits = std::make_unique<Port::Credits>();
+    return;
+  }
   IngressPoolProfile lossless_pool = parameters_.lossless_pool;
   lossless_pool.headroom = parameters_.headroom_at(rate, delay);
   if (parameters_.scales_alpha && parameters_.scaled_from) {
@@ -42,9 +46,9 @@ LinkFrame IngressBuffer::news(Instant now, std::uint16_t port, Priority p) {
   Port& at = ports_[port];
   if (parameters_.flow_control == FlowControl::credits) {
     const std::size_t lane = index_of(p);
-    at.told[lane] = at.freed[lane];
+    at.credits->told[lane] = at.credits->freed[lane];
     return {.kind = PacketKind::credit,
-            .message = {.lane = p, .limit = at.freed[lane] + parameters_.lane_buffer.count()}};
+            .message = {.lane = p, .limit = at.credits->freed[lane] + parameters_.lane_buffer.count()}};
   }
   return {.message = {.pause = *at.pauser.on_buffer(now, p, !at.pauser.paused().contains(p))}};
 }

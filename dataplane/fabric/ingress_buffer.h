@@ -3,6 +3,7 @@
 // credits.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -78,7 +79,7 @@ class IngressBuffer {
   }
   void release(std::uint16_t port, Priority p, std::uint32_t bytes) {
     if (parameters_.flow_control == FlowControl::credits) {
-      ports_[port].freed[index_of(p)] += bytes;
+      ports_[port].credits->freed[index_of(p)] += bytes;
     } else if (ports_[port].is_counted) {
       shared_.release(pool(port, p), Bytes(bytes));
     }
@@ -98,6 +99,10 @@ class IngressBuffer {
   // Its peer may go on although there is no room; only then tell() asks it again.
   std::optional<LinkFrame> let_go(Instant now, std::uint16_t port, Priority p);
   bool has_room(std::uint16_t port, Priority p) const { return shared_.allows_xon(pool(port, p)); }
+  // Its peer has been asked to be silent, and nothing from there is here: nobody would ever take that back.
+  bool is_forgotten(std::uint16_t port, Priority p) const {
+    return is_holding(port, p) && shared_.held(pool(port, p)) == Bytes(0);
+  }
   // Its peer has been asked to be silent.
   bool is_holding(std::uint16_t port, Priority p) const { return ports_[port].pauser.paused().contains(p); }
 
@@ -106,8 +111,11 @@ class IngressBuffer {
     explicit Port(BitRate rate, const PauserParameters& p) : pauser(rate, p) {}
     Pauser pauser;
     bool is_counted = true;
-    std::array<std::int64_t, Priority::kCount> freed{};  // credits: since the beginning
-    std::array<std::int64_t, Priority::kCount> told{};   // of it, what the peer knows
+    struct Credits {
+      std::array<std::int64_t, Priority::kCount> freed{};  // since the beginning
+      std::array<std::int64_t, Priority::kCount> told{};   // of it, what the peer knows
+    };
+    std::unique_ptr<Credits> credits;  // none: PFC
   };
   // What most packets ask, and nearly always in vain.
   bool has_news(std::uint16_t port, Priority p) const {
@@ -116,7 +124,8 @@ class IngressBuffer {
     if (parameters_.flow_control == FlowControl::credits) {
       // A quarter of the buffer at a time: often enough that the peer never waits for a message, if the
       // buffer is that much larger than what is in flight.
-      return at.freed[index_of(p)] - at.told[index_of(p)] >= parameters_.lane_buffer.count() / 4;
+      return at.credits->freed[index_of(p)] - at.credits->told[index_of(p)] >=
+             parameters_.lane_buffer.count() / 4;
     }
     const bool wants_xoff = shared_.wants_xoff(pool(port, p));
     if (!at.pauser.paused().contains(p)) return wants_xoff;

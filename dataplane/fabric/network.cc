@@ -124,6 +124,12 @@ void Network::build_nodes(const Topology& topology, const std::vector<HostNode::
   for (Node* node : nodes_) nodes_of_[lane_of_[node->id()]].push_back(node);
 }
 
+Pipe& Network::add_pipe(Duration delay, Ratio loss, const Node& from, const Node& to) {
+  const bool is_shared = lane_of_[from.id()] == lane_of_[to.id()];
+  const auto port = static_cast<std::uint16_t>(to.ports());
+  return *pipes_.emplace_back(std::make_unique<Pipe>(delay, loss, to.id(), port, is_shared));
+}
+
 void Network::add_links(const Topology& topology) {
   std::vector<std::size_t> ports(nodes_.size());
   for (const LinkSpec& link : topology.links) {
@@ -134,12 +140,8 @@ void Network::add_links(const Topology& topology) {
   for (const LinkSpec& link : topology.links) {
     Node& a = *nodes_[link.a];
     Node& b = *nodes_[link.b];
-    pipes_.push_back(
-        std::make_unique<Pipe>(link.delay, link.loss, b.id(), static_cast<std::uint16_t>(b.ports())));
-    Pipe& there = *pipes_.back();
-    pipes_.push_back(
-        std::make_unique<Pipe>(link.delay, link.loss, a.id(), static_cast<std::uint16_t>(a.ports())));
-    Pipe& back = *pipes_.back();
+    Pipe& there = add_pipe(link.delay, link.loss, a, b);
+    Pipe& back = add_pipe(link.delay, link.loss, b, a);
     if (topology.is_reducer(link.a)) switches_[link.b - topology.hosts]->expect_reducer();
     a.add_port(back, there, lane_of_[b.id()], link.rate);
     b.add_port(there, back, lane_of_[a.id()], link.rate);
@@ -158,18 +160,14 @@ void Network::add_links(const Topology& topology) {
 void Network::add_servers(std::uint32_t hosts) {
   const ServerParameters& server = options_.server;
   window_ = std::min(window_, server.latency);
-  const auto pipe_to = [&](const Node& node) {
-    const auto port = static_cast<std::uint16_t>(node.ports());
-    return pipes_.emplace_back(std::make_unique<Pipe>(server.latency, Ratio(), node.id(), port)).get();
-  };
   for (NodeId first = 0; first < hosts; first += server.hosts) {
     const NodeId end = std::min(first + server.hosts, hosts);
     for (NodeId i = first; i < end; ++i) {
       for (NodeId j = i + 1; j < end; ++j) {
-        Pipe* const there = pipe_to(*hosts_[j]);
-        Pipe* const back = pipe_to(*hosts_[i]);
-        hosts_[i]->add_port(*back, *there, lane_of_[j], server.nvlink_rate);
-        hosts_[j]->add_port(*there, *back, lane_of_[i], server.nvlink_rate);
+        Pipe& there = add_pipe(server.latency, Ratio(), *hosts_[i], *hosts_[j]);
+        Pipe& back = add_pipe(server.latency, Ratio(), *hosts_[j], *hosts_[i]);
+        hosts_[i]->add_port(back, there, lane_of_[j], server.nvlink_rate);
+        hosts_[j]->add_port(there, back, lane_of_[i], server.nvlink_rate);
       }
     }
   }
@@ -286,8 +284,7 @@ bool Network::is_finished() const {
 void Network::run_window(std::size_t lane, Instant end) {
   Lane& own = lanes_[lane];
   const unsigned before = own.turn;
-  // A lane alone takes what was sent before it sends anything: one list a pipe is enough.
-  if (lanes_.size() > 1) own.turn ^= 1;
+  own.turn ^= 1;
   own.next = own.first_arrival = Instant::never();
   for (Lane& other : lanes_) {
     for (Pipe* pipe : other.sent[before][lane]) {
@@ -343,10 +340,16 @@ Network::Totals Network::totals() const {
     out.right_bytes += host->tally().right;
     out.wrong_bytes += host->tally().wrong + host->tally().unexpected;
     out.receive_drops += host->receive_drops();
+    for (int p = 0; p < Priority::kCount; ++p)
+      out.forgotten_pauses += host->is_forgotten(Priority(p)) ? 1 : 0;
   }
   for (const auto& node : switches_) {
     out.lossless_drops += node->lossless_drops();
     out.unroutable += node->unroutable();
+    for (std::uint16_t port = 0; port < node->ports(); ++port) {
+      for (int p = 0; p < Priority::kCount; ++p)
+        out.forgotten_pauses += node->is_forgotten(port, Priority(p)) ? 1 : 0;
+    }
   }
   return out;
 }

@@ -67,6 +67,7 @@ class Network {
     std::uint64_t events = 0;
     std::uint64_t packet_hops = 0;
     std::uint64_t lossless_drops = 0;
+    std::uint64_t forgotten_pauses = 0;  // of classes of which nothing is there any more
     std::uint64_t unroutable = 0;
     std::uint64_t failures = 0;
     std::uint64_t wrong_bytes = 0;
@@ -95,6 +96,8 @@ class Network {
   void share_out(const Topology& topology);
   void build_nodes(const Topology& topology, const std::vector<HostNode::Capacity>& capacities);
   void add_links(const Topology& topology);
+  // To the next port of `to`.
+  Pipe& add_pipe(Duration delay, Ratio loss, const Node& from, const Node& to);
   void add_servers(std::uint32_t hosts);
   void join_ranks(std::size_t job, Rank low, Rank high, const Exchange& exchange, std::uint32_t number);
   // The ranks' hosts reach each other without the fabric.

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct LinkMessage {
 
 // What every hop looks at: half a cache line.
 struct alignas(32) Packet {
+  static constexpr std::uint64_t kMostOffset = (std::uint64_t{1} << 40) - 1;
   PacketIndex index = kNoPacket;  // its own
   std::uint32_t wire_bytes = 0;   // what it takes of a link, framing included
   std::uint32_t flow_hash = 0;    // of addresses, protocol and UDP ports
@@ -46,36 +48,48 @@ struct alignas(32) Packet {
   Ecn ecn = Ecn::not_ect;
   std::uint8_t hops = 0;  // switches passed: what is taken off the TTL
   bool ce_echo = false;   // ACK: its sender saw a CE mark since the last one (HPCC's semantics)
+  // The rest is of kind roce, and only its ends look at it: how much of a header the body holds; of the
+  // payload its length (0: none), and what of its offset is not in the body.
+  std::uint8_t header_size = 0;
+  std::uint8_t offset_high = 0;
+  std::uint16_t payload_length = 0;
 };
 static_assert(sizeof(Packet) == 32);
 
 // What only its ends look at.
 struct PacketBody {
-  // Ethernet, IPv4, UDP, BTH and what of extended headers WRITEs and their answers have, ICRC.
-  static constexpr std::size_t kHeaderRoom = 80;
-  union {
-    std::array<std::byte, kHeaderRoom> header;  // kind roce, and so is what follows
-    LinkMessage link;                           // the others
-  };
-  std::uint64_t identity = 0;         // of the payload
-  std::uint64_t offset : 44 = 0;      // likewise
-  std::uint64_t length : 13 = 0;      // likewise: a path MTU at most; 0: none
-  std::uint64_t header_size : 7 = 0;  // without ICRC
+  // IPv4, UDP, BTH and what of extended headers WRITEs and their answers have. Not here: Ethernet, whose
+  // header is the same for all, and the ICRC, which nobody looks at.
+  static constexpr std::size_t kHeaderRoom = 60;
+  std::array<std::byte, kHeaderRoom> header{};  // kind roce; of the others the message
+  // Of the payload's name, kind roce: its identity as two halves, what fits of its offset.
+  std::uint32_t identity_low = 0;
+  std::uint32_t identity_high = 0;
+  std::uint32_t offset_low = 0;
 
-  PacketBody() : link() {}
-  engine::SyntheticContent content() const { return {identity, offset, static_cast<std::uint32_t>(length)}; }
-  void set_content(const engine::SyntheticContent& content) {
-    ROCETUNE_ASSERT(content.offset <= kMostOffset && content.length <= kMostLength);
-    identity = content.identity;
-    offset = content.offset & kMostOffset;
-    length = content.length & kMostLength;
+  LinkMessage link() const {
+    LinkMessage out;
+    std::memcpy(&out, header.data(), sizeof(out));
+    return out;
   }
-
- private:
-  static constexpr std::uint64_t kMostOffset = (std::uint64_t{1} << 44) - 1;
-  static constexpr std::uint64_t kMostLength = (std::uint64_t{1} << 13) - 1;
+  void set_link(const LinkMessage& message) { std::memcpy(header.data(), &message, sizeof(message)); }
 };
-static_assert(sizeof(PacketBody) == 96);
+static_assert(sizeof(PacketBody) == 72);
+static_assert(sizeof(LinkMessage) <= PacketBody::kHeaderRoom && std::is_trivially_copyable_v<LinkMessage>);
+
+inline void set_content(Packet& packet, PacketBody& body, const engine::SyntheticContent& content) {
+  ROCETUNE_ASSERT(content.offset <= Packet::kMostOffset && content.length <= UINT16_MAX);
+  body.identity_low = static_cast<std::uint32_t>(content.identity);
+  body.identity_high = static_cast<std::uint32_t>(content.identity >> 32);
+  body.offset_low = static_cast<std::uint32_t>(content.offset);
+  packet.offset_high = static_cast<std::uint8_t>(content.offset >> 32);
+  packet.payload_length = static_cast<std::uint16_t>(content.length);
+}
+inline engine::SyntheticContent content_of(const Packet& packet, const PacketBody& body) {
+  return {.identity = std::uint64_t{body.identity_high} << 32 | body.identity_low,
+          .offset = std::uint64_t{packet.offset_high} << 32 | body.offset_low,
+          .length = packet.payload_length};
+}
 
 // Packets by index, in pages that never move. Any lane may reach any packet; that a page is there is known by
 // whoever was given one of its packets.
@@ -87,14 +101,19 @@ class PacketPages {
     std::array<Packet, kPage> heads;
     std::array<PacketBody, kPage> bodies;
   };
-  PacketPages() : pages_(std::make_unique<std::unique_ptr<Page>[]>(kMost)) {}
+  PacketPages() : pages_(std::make_unique_for_overwrite<Page*[]>(kMost)) {}
+  ~PacketPages() {
+    for (std::size_t i = 0; i < count_; ++i) delete pages_[i];
+  }
+  PacketPages(const PacketPages&) = delete;
+  PacketPages& operator=(const PacketPages&) = delete;
   Packet& operator[](PacketIndex index) { return page(index).heads[index % kPage]; }
   PacketBody& body(PacketIndex index) { return page(index).bodies[index % kPage]; }
   // The first packet of a new page. Several lanes at once may ask.
   PacketIndex add() {
     const std::size_t number = count_++;
     ROCETUNE_ASSERT(number < kMost);
-    pages_[number] = std::make_unique<Page>();
+    pages_[number] = std::make_unique<Page>().release();
     const auto first = static_cast<PacketIndex>(number << kPageBits);
     for (PacketIndex i = 0; i < kPage; ++i) pages_[number]->heads[i].index = first + i;
     return first;
@@ -103,7 +122,7 @@ class PacketPages {
  private:
   static constexpr std::size_t kMost = std::size_t{1} << 16;  // 64 million packets under way
   Page& page(PacketIndex index) { return *pages_[index >> kPageBits]; }
-  std::unique_ptr<std::unique_ptr<Page>[]> pages_;
+  std::unique_ptr<Page*[]> pages_;  // its own; written up to count_
   std::atomic<std::size_t> count_ = 0;
 };
 

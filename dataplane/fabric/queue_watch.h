@@ -49,10 +49,15 @@ class QueueWatch {
     const std::int64_t span = (now - since_).count();
     if (span <= 0) return;
     const auto step = static_cast<std::size_t>(bytes_ / kStep);
-    if (step >= spans_.size()) spans_.resize(step + 1);
+    if (step >= spans_.size()) grow(step);
     spans_[step] += span;
     byte_time_ += Wide(bytes_) * span;
     since_ = now;
+  }
+  // There are many, and most queues only once reach the length that they never exceed: little to spare.
+  void grow(std::size_t step) {
+    if (step >= spans_.capacity()) spans_.reserve(step + step / 8 + 4);
+    spans_.resize(step + 1);
   }
   std::vector<std::int64_t> spans_;  // picoseconds, by length / kStep
   Wide byte_time_ = 0;               // bytes x picoseconds

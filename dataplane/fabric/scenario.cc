@@ -142,13 +142,15 @@ class ScenarioReader {
     if (receiver.buffer.lossless_pool.headroom >= receiver.buffer.buffer)
       t.reject("receive_headroom", "less than receive_buffer (" + to_text(receiver.buffer.buffer) + ")");
     t.optional("storm_prevention", receiver.storm_prevention, between(nanoseconds(1), seconds(3600)));
+    if (const auto ets = read_ets(t)) host.ets = *ets;
+    if (const auto classes = read_traffic_classes(t)) host.class_of = *classes;
     t.array_of_tables("own", [&](TableReader& own) { own_.read_hosts(own, out_.topology); });
     t.optional_text("controller", host.controller.kind, parse_controller_kind);
     t.optional("fixed_rate", host.controller.fixed_rate, a_rate());
     t.optional("dscp", host.data_dscp);
     std::uint32_t mtu = engine::bytes_of(host.mtu);
     if (t.optional("mtu", mtu, one_of(kPathMtus))) host.mtu = static_cast<engine::PathMtu>(mtu);
-    t.optional("ack_timeout", host.ack_timeout, between(0, 31));
+    if (AckTimeout timeout; t.optional("ack_timeout", timeout)) host.ack_timeout = timeout.exponent;
     t.optional("pause_reaction", host.pause_reaction, between(Duration(0), milliseconds(1)));
     t.optional("framing", host.framing);
     t.optional("ack_dscp", host.ack_dscp);
@@ -183,8 +185,7 @@ class ScenarioReader {
     t.optional("lossy_alpha_exponent", in.lossy_pool.alpha_exponent, between(-7, 3));
     // Less would not hold the largest packet four times: credits are told by quarters.
     t.optional("lane_buffer", in.lane_buffer, an_amount(32 * 1024));
-    t.optional("ets", ets_, each(between(0, 100)));
-    if (t.has("ets")) read_ets(t);
+    if (const auto ets = read_ets(t)) s.ets = *ets;
     t.table("watchdog", [&](TableReader& w) {
       WatchdogParameters& watchdog = s.watchdog.emplace();
       w.optional("detection", watchdog.detection, between(microseconds(1), seconds(60)));
@@ -202,16 +203,6 @@ class ScenarioReader {
     if (cp.curve.maximum < cp.curve.minimum)
       t.reject("kmax", "kmin (" + to_text(cp.curve.minimum) + ") or more");
     t.optional("mark_at", cp.mark_at);
-  }
-
-  // By priority: its share of what strict priorities leave; 0: it is strict.
-  void read_ets(TableReader& t) {
-    int sum = 0;
-    for (std::size_t p = 0; p < ets_.size(); ++p) {
-      sum += ets_[p];
-      out_.options.switches.ets.classes[p] = {.strict = ets_[p] == 0, .share_percent = ets_[p]};
-    }
-    if (sum != 0 && sum != 100) t.reject("ets", "shares that sum to 100");
   }
 
   // A named set, and single parameters by the names of mlx5.
@@ -287,7 +278,6 @@ class ScenarioReader {
   Recovery recovery_ = Recovery::go_back_n;
   Headroom headroom_;
   Duration reduction_delay_ = nanoseconds(250);  // ours: between a switch and what reduces in it
-  std::array<int, Priority::kCount> ets_{};
   OwnParts own_;
   std::deque<Scenario> others_;  // of [[workloads]]
 };
@@ -358,3 +348,33 @@ Expected<Scenario> scenario_from_toml(std::string_view text, const std::string& 
 }
 
 }  // namespace rocetune::fabric
+
+namespace rocetune::toml_detail {
+
+std::string TomlForm<fabric::AckTimeout>::allowed() { return "0 to 31, the n of 4.096us x 2^n (0: never)"; }
+
+bool TomlForm<fabric::AckTimeout>::read(const Cursor& at, fabric::AckTimeout& out) {
+  constexpr std::int64_t kMost = 31;
+  if (at.is(Node::Kind::integer) && at.node->integer >= 0 && at.node->integer <= kMost) {
+    out.exponent = static_cast<std::uint8_t>(at.node->integer);
+    return true;
+  }
+  if (!at.is(Node::Kind::string)) return at.wrong(allowed());
+  const auto wanted = parse_duration(at.node->text);
+  if (!wanted) return at.wrong(allowed());
+  // Whoever says a time hears which numbers come next to it.
+  const auto time_of = [](std::int64_t n) { return nanoseconds(4096) * (std::int64_t{1} << n); };
+  std::int64_t longer = 1;
+  while (longer < kMost && time_of(longer) < *wanted) ++longer;
+  const auto named = [&](std::int64_t n) {
+    const double seconds = time_of(n).seconds();
+    return seconds < 1e-3  ? fmt::format("{} is {:g}us", n, seconds * 1e6)
+           : seconds < 1.0 ? fmt::format("{} is {:g}ms", n, seconds * 1e3)
+                           : fmt::format("{} is {:g}s", n, seconds);
+  };
+  const bool is_between = longer > 1 && time_of(longer) > *wanted;
+  return at.wrong(fmt::format("{}: {}{}", allowed(), is_between ? named(longer - 1) + ", " : std::string(),
+                              named(longer)));
+}
+
+}  // namespace rocetune::toml_detail

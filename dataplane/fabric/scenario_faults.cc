@@ -1,4 +1,6 @@
 // Single switches and hosts that are not like the others, and what happens in the course of a run.
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "dataplane/fabric/scenario_links.h"
@@ -83,6 +85,29 @@ DcqcnValues read_dcqcn_values(TableReader& t, const std::vector<std::string_view
   return out;
 }
 
+std::optional<EtsConfig> read_ets(TableReader& t) {
+  std::array<int, TrafficClass::kCount> shares{};
+  if (!t.optional("ets", shares, each(between(0, 100)))) return std::nullopt;
+  EtsConfig out;
+  int sum = 0;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    sum += shares[i];
+    out.classes[i] = {.strict = shares[i] == 0, .share_percent = shares[i]};
+  }
+  if (sum == 0 || sum == 100) return out;
+  t.reject("ets", "shares that sum to 100");
+  return std::nullopt;
+}
+
+std::optional<ClassOfPriority> read_traffic_classes(TableReader& t) {
+  std::array<int, Priority::kCount> classes{};
+  if (!t.optional("traffic_classes", classes, each(between(0, TrafficClass::kCount - 1))))
+    return std::nullopt;
+  ClassOfPriority out{};
+  for (std::size_t p = 0; p < classes.size(); ++p) out[p] = TrafficClass(classes[p]);
+  return out;
+}
+
 OwnClasses read_own_classes(TableReader& t) {
   OwnClasses out;
   out.priority_of = read_map_entries(t, "priority_of_dscp");
@@ -116,7 +141,8 @@ void OwnParts::read_switches(TableReader& t, const Topology& topology) {
 void OwnParts::read_hosts(TableReader& t, const Topology& topology) {
   OwnHost own;
   if (topology.hosts == 0) return t.ignore("hosts");
-  t.required("hosts", own.hosts, each(between(0U, topology.hosts - 1)));
+  if (t.required("hosts", own.hosts) && own.hosts.largest() >= topology.hosts)
+    t.reject("hosts", fmt::format("hosts below {}", topology.hosts));
   BitRate rate;
   if (t.optional("receive_rate", rate, a_rate())) own.receive_rate = rate;
   Duration limit;
@@ -129,6 +155,8 @@ void OwnParts::read_hosts(TableReader& t, const Topology& topology) {
   if (Dscp dscp; t.optional("dscp", dscp)) own.dscp = dscp;
   if (PrioritySet lossless; t.optional("lossless", lossless)) own.lossless = lossless;
   own.priority_of = read_map_entries(t, "priority_of_dscp");
+  own.ets = read_ets(t);
+  own.class_of = read_traffic_classes(t);
   own.dcqcn = read_dcqcn_values(t, {"rp_", "np_"});
   hosts_.push_back(std::move(own));
 }
@@ -141,6 +169,8 @@ void OwnParts::OwnHost::apply(HostParameters& host) const {
   if (dscp) host.data_dscp = *dscp;
   if (lossless) host.receiver.buffer.lossless = *lossless;
   for (const auto& entry : priority_of) set_entry(host.priority_of, entry);
+  if (ets) host.ets = *ets;
+  if (class_of) host.class_of = *class_of;
   dcqcn::Parameters parameters{.rp = host.controller.dcqcn, .np = host.notification, .cp = {}};
   for (const auto& [parameter, value] : dcqcn) parameter->write(parameters, value);
   host.controller.dcqcn = parameters.rp;
@@ -198,7 +228,8 @@ void OwnParts::apply(NetworkOptions& options) const {
       own.classes.apply(options.own_switch.try_emplace(index, options.switches).first->second);
   }
   for (const OwnHost& own : hosts_) {
-    for (const NodeId id : own.hosts) own.apply(options.own_host.try_emplace(id, options.host).first->second);
+    for (std::uint32_t i = 0; i < own.hosts.size(); ++i)
+      own.apply(options.own_host.try_emplace(own.hosts[i], options.host).first->second);
   }
   for (const Event& event : events_) {
     Fault fault = event.fault;

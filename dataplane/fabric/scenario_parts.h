@@ -3,6 +3,7 @@
 
 #include "congestion/dcqcn/parameter_table.h"
 #include "dataplane/base/toml_reader.h"
+#include "dataplane/fabric/host_set.h"
 #include "dataplane/fabric/scenario.h"
 
 namespace rocetune::fabric {
@@ -14,6 +15,11 @@ inline const std::vector<std::uint32_t> kPathMtus{256, 512, 1024, 2048, 4096};
 inline auto a_rate() { return between(megabits_per_second(1), gigabits_per_second(10'000)); }
 inline auto a_delay() { return between(nanoseconds(1), seconds(1)); }
 inline auto an_amount(std::int64_t least) { return between(Bytes(least), Bytes(std::int64_t{1} << 32)); }
+
+// How long a queue pair waits for an acknowledgement: 4.096 us x 2^exponent; 0: for ever.
+struct AckTimeout {
+  std::uint8_t exponent = 0;
+};
 
 // [topology], whose links lose what `usual` says unless they say otherwise. What cannot be built is left
 // empty.
@@ -41,6 +47,12 @@ OwnClasses read_own_classes(TableReader& t);
 // Entries of a map of DSCPs to priorities, { 26 = 3, cs6 = 6 }.
 std::vector<std::pair<Dscp, Priority>> read_map_entries(TableReader& t, std::string_view key);
 
+// ets = [0, 0, 0, 90, 10, 0, 0, 0]: of each traffic class its share of what strict ones leave; 0: it is
+// strict.
+std::optional<EtsConfig> read_ets(TableReader& t);
+// traffic_classes = [0, 0, 0, 3, 0, 0, 6, 0]: of each priority.
+std::optional<ClassOfPriority> read_traffic_classes(TableReader& t);
+
 // Parameters of DCQCN that a table sets one by one, by the names of mlx5; those that begin with `prefixes`.
 using DcqcnValues = std::vector<std::pair<const dcqcn::Parameter*, std::int64_t>>;
 DcqcnValues read_dcqcn_values(TableReader& t, const std::vector<std::string_view>& prefixes);
@@ -60,7 +72,7 @@ class OwnParts {
     OwnClasses classes;
   };
   struct OwnHost {
-    std::vector<NodeId> hosts;
+    HostSet hosts;
     std::optional<BitRate> receive_rate;
     std::optional<Duration> storm_prevention;
     std::optional<ControllerChoice::Kind> controller;
@@ -68,6 +80,8 @@ class OwnParts {
     std::optional<Dscp> dscp;
     std::optional<PrioritySet> lossless;                 // what its NIC has PFC for
     std::vector<std::pair<Dscp, Priority>> priority_of;  // these entries of its NIC's map
+    std::optional<EtsConfig> ets;
+    std::optional<ClassOfPriority> class_of;
     DcqcnValues dcqcn;
     void apply(HostParameters& host) const;
   };
@@ -81,3 +95,14 @@ class OwnParts {
 };
 
 }  // namespace rocetune::fabric
+
+namespace rocetune::toml_detail {
+
+// ack_timeout = 14
+template <>
+struct TomlForm<fabric::AckTimeout> {
+  static std::string allowed();
+  static bool read(const Cursor& at, fabric::AckTimeout& out);
+};
+
+}  // namespace rocetune::toml_detail

@@ -23,7 +23,9 @@ SwitchNode::Port::Port(std::uint16_t own_number, BitRate speed, const SwitchPara
       gate(speed, flow_control, parameters.ingress.lane_buffer),
       scheduler(parameters.ets),
       point(parameters.congestion_point_at(speed)),
-      marks_from(parameters.congestion_point_at(speed).curve.minimum) {}
+      marks_from(parameters.congestion_point_at(speed).curve.minimum) {
+  if (parameters.watchdog) guard = std::make_unique<Guard>();
+}
 
 SwitchNode::SwitchNode(NodeId id, Lane& lane, const SwitchParameters& parameters, const RoutingTable& routes,
                        std::uint64_t seed)
@@ -113,10 +115,10 @@ void SwitchNode::look_for_storms(Instant now) {
     for (const Priority priority : parameters_->ingress.lossless.members()) {
       const std::uint64_t left = p.counters.packets[index_of(priority)];
       const bool is_stuck =
-          this->is_stuck(now, p.number, priority) && left == p.looked_at[index_of(priority)];
-      p.looked_at[index_of(priority)] = left;
+          this->is_stuck(now, p.number, priority) && left == p.guard->looked_at[index_of(priority)];
+      p.guard->looked_at[index_of(priority)] = left;
       const auto change =
-          p.watchdog.on_look(now, priority, is_stuck, p.gate.is_held(now, priority), watchdog);
+          p.guard->watchdog.on_look(now, priority, is_stuck, p.gate.is_held(now, priority), watchdog);
       if (change != StormWatchdog::Change::began) continue;
       if (watchdog.action == WatchdogParameters::Action::drop) {
         p.counters.watchdog_drops += flush(now, p, priority);
@@ -182,7 +184,7 @@ void SwitchNode::enter(Instant now, Port& in, Port& out, Packet& packet) {
     ++out.counters.link_drops;
     return packets().give_back(packet);
   }
-  if (out.watchdog.in_storm(priority) && parameters_->watchdog->action == WatchdogParameters::Action::drop) {
+  if (out.in_storm(priority) && parameters_->watchdog->action == WatchdogParameters::Action::drop) {
     ++out.counters.watchdog_drops;
     return packets().give_back(packet);
   }
@@ -209,7 +211,7 @@ void SwitchNode::enqueue(Instant now, Port& in, Port& out, Priority priority, Pa
 }
 
 void SwitchNode::on_link_frame(Instant now, Port& port, Packet& packet) {
-  const LinkMessage message = packets().body(packet).link;
+  const LinkMessage message = packets().body(packet).link();
   const PacketKind kind = packet.kind;
   packets().give_back(packet);
   if (kind == PacketKind::credit) {
@@ -248,7 +250,7 @@ std::optional<Priority> SwitchNode::choose(Port& port, Instant now) {
   for (std::uint8_t left = port.waiting; left != 0; left = static_cast<std::uint8_t>(left & (left - 1))) {
     const Priority p(std::countr_zero(left));
     const std::uint32_t bytes = packet(port.queues[index_of(p)].head).wire_bytes;
-    if (port.gate.may_send(now, p, bytes) || port.watchdog.in_storm(p))
+    if (port.gate.may_send(now, p, bytes) || port.in_storm(p))
       ready = static_cast<std::uint8_t>(ready | 1U << p.value());
   }
   if (ready == 0) return std::nullopt;
@@ -337,7 +339,7 @@ void SwitchNode::send_link_frame(Instant now, Port& port, const LinkFrame& frame
   Packet& packet = packets().take();
   packet.kind = frame.kind;
   packet.wire_bytes = frame.wire_bytes();
-  packets().body(packet).link = frame.message;
+  packets().body(packet).set_link(frame.message);
   for (const Priority priority : frame.message.pause.enabled.members()) {
     if (frame.is_xoff(priority)) ++port.counters.pauses_sent[index_of(priority)];
   }

@@ -104,13 +104,16 @@ class SwitchNode final : public Node {
   Duration held_time(Instant now, std::uint16_t port, Priority p) const {
     return ports_[port].gate.held_time(now, p);
   }
-  std::uint64_t storms(std::uint16_t port) const { return ports_[port].watchdog.storms(); }
+  std::uint64_t storms(std::uint16_t port) const {
+    return ports_[port].guard == nullptr ? 0 : ports_[port].guard->watchdog.storms();
+  }
   const std::map<XoffReason, XoffCount>& xoff_reasons() const { return xoff_reasons_; }
   std::int64_t queued_bytes(std::uint16_t port) const { return ports_[port].queued; }
   // Something waits there and the peer does not let it go.
   bool is_stuck(Instant now, std::uint16_t port, Priority p) const;
   // Among what waits there is something that came in by `ingress`.
   bool holds_from(std::uint16_t port, Priority p, std::uint16_t ingress) const;
+  bool is_forgotten(std::uint16_t ingress, Priority p) const { return ingress_.is_forgotten(ingress, p); }
   bool is_holding(std::uint16_t ingress, Priority p) const { return ingress_.is_holding(ingress, p); }
 
  private:
@@ -130,8 +133,12 @@ class SwitchNode final : public Node {
     dcqcn::CongestionPoint point;  // of every priority: without averaging it keeps nothing of a queue
     Bytes marks_from;              // below it nothing is marked
     Fifo<PfcMessage> effects;      // pause frames that have arrived and not taken effect
-    StormWatchdog watchdog;
-    std::array<std::uint64_t, Priority::kCount> looked_at{};  // packets that had left when it last looked
+    struct Guard {
+      StormWatchdog watchdog;
+      std::array<std::uint64_t, Priority::kCount> looked_at{};  // packets that had left when it last looked
+    };
+    std::unique_ptr<Guard> guard;  // none: nobody looks for storms
+    bool in_storm(Priority p) const { return guard != nullptr && guard->watchdog.in_storm(p); }
     // Ingress.
     const DscpMap* map = nullptr;
     Priority priority_of(Dscp dscp) const { return (*map)[static_cast<std::size_t>(dscp.value())]; }

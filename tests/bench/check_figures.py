@@ -70,10 +70,12 @@ BENCHES = {
                       rf"^capture file, tshark +{NUMBER}", least=5),)),
     "fabric": Bench(
         median=rf"^  perm128 +{NUMBER} \(", spread=rf"^  perm128 .*\({NUMBER} to {NUMBER}\)",
-        peer=rf"^    csg-htsim, recorded: {NUMBER}"),
+        peer=rf"^    csg-htsim, (?:recorded|this run): {NUMBER}"),
     "soft-transport": Bench(
         median=r"^32 B WRITE, one way +([0-9.]+) ?[GMk]?/s", spread=r"^32 B WRITE, one way .*\(\S+.* to .*, best .*\)",
-        peer=r"^ +testpmd, same frames one way: ([0-9.]+)", missing_peer=r"testpmd: not (?:installed|measured)"),
+        peer=r"^ +testpmd, same frames one way: ([0-9.]+)", missing_peer=r"testpmd: not (?:installed|measured)",
+        ratios=(Ratio("a round trip at window 1 beside memif's own", most=12,
+                      above=r"^32 B, window 1 .* p50 ([0-9.]+) us", below=r"^ +memif alone, .*: ([0-9.]+) us"),)),
 }
 
 

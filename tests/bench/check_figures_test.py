@@ -2,9 +2,12 @@
 """Proves that check_figures.py notices a benchmark that did not run, or did not say what it has to."""
 import contextlib
 import io
+import os
 import pathlib
 import re
+import tempfile
 import unittest
+import unittest.mock
 
 import check_figures
 import soft_transport
@@ -66,6 +69,27 @@ class Judged(unittest.TestCase):
                 soft_transport.show(result | changed)
             lines = judged("soft-transport", entry(printed.getvalue()))
             self.assertEqual([line.split(" ", 1)[0] for line in lines], expected, lines)
+
+    def test_round_trip_and_its_floor_as_they_print(self):
+        window_1 = {"name": "32 B, window 1", "median": 1.1e6, "low": 1e6, "high": 1.2e6, "best": 1.2e6, "bits": 256,
+                    "p50_ns": 830, "p99_ns": 1100, "memif_p50_ns": 270, "testpmd": None, "has_testpmd": False,
+                    "goal": "0.5 us median", "lost": 0, "right": True}
+        for floor, expected in ((270, "ok"), (60, "FAIL")):
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                soft_transport.show(window_1 | {"memif_p50_ns": floor})
+            lines = [line for line in judged("soft-transport", entry(printed.getvalue())) if "round trip" in line]
+            self.assertEqual([line.split(" ", 1)[0] for line in lines], [expected], printed.getvalue())
+
+    def test_a_peer_runs_if_it_is_built(self):
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(os.environ, {"PEERS": folder}):
+            self.assertIn("erpc: not built", list(soft_transport.peer_lines([0, 1], 1))[0])
+            program = pathlib.Path(folder, "erpc")
+            for text, expected in (("""echo '{"pairs_per_s": 4.7e6, "p50_ns": 400}'""", "erpc: 4.7 M pairs/s, 0.40 us"),
+                                   ("echo no memory >&2; exit 3", "erpc: exit 3: no memory")):
+                program.write_text("#!/bin/sh\n" + text + "\n", encoding="utf-8")
+                program.chmod(0o755)
+                self.assertIn(expected, list(soft_transport.peer_lines([0, 1], 1))[0])
 
     def test_every_benchmark_has_a_row(self):
         build = pathlib.Path(check_figures.__file__).with_name("meson.build").read_text(encoding="utf-8")

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """What a run on the virtual fabric costs: packet-hops per second of processor time (user and system, set-up included) and
-memory, beside what was recorded of other simulators on the same workloads.
+memory, beside other simulators on the same workloads: those that PEERS holds builds of (fabric_peers.py) run in turn with
+rocetune; of the others what was recorded is shown.
 
-usage: fabric.py --rocetune PATH [--rounds N] [--curves] [--large]
+usage: [PEERS=DIR] fabric.py --rocetune PATH [--rounds N] [--curves] [--large]
 
 Rounds go case by case in turn, so that what else the machine does meets all of them. --curves also shows the cost as hosts,
 flows and bytes grow; --large runs halving-16384, on one thread and on two: a minute or more and 2 GB. Exits 1 if the
@@ -11,11 +12,14 @@ event log of a run is not the same each time, on one thread and on two.
 
 import argparse
 import json
+import os
 import pathlib
 import statistics
 import subprocess
 import sys
 import time
+
+import fabric_peers
 
 MILLION = 1e6
 # Million packet-hops per second, least and most, and MB: recorded on 2 cores of an AMD EPYC, one core used, idle. Not
@@ -68,15 +72,31 @@ def megabytes(run):
 
 def print_cases(bench, rounds):
     print("million packet-hops per second of processor time on one thread: median (least to most), memory")
+    directory = os.environ.get("PEERS")
+    peers = fabric_peers.peers_in(directory) if directory else {}
     runs = {name: [] for name in RECORDED}
+    theirs = {name: {peer: [] for peer, built in peers.items() if built} for name in RECORDED}
     for _ in range(rounds):
         for name, done in runs.items():
             done.append(bench.run(name))
+            for peer, figures in theirs[name].items():
+                figures.append(peers[peer].run(name))
     for name, done in runs.items():
         rates = [hops(r) for r in done]
         print(f"  {name:<9} {statistics.median(rates):6.2f} ({min(rates):.2f} to {max(rates):.2f}), "
               f"{max(map(megabytes, done)):.0f} MB")
+        for peer, figures in theirs[name].items():
+            if figures[0] is None:
+                continue
+            their_rates = [hops(r) for r in figures]
+            print(f"    {peer}, this run: {statistics.median(their_rates):.2f} ({min(their_rates):.2f} to "
+                  f"{max(their_rates):.2f}), {max(map(megabytes, figures)):.0f} MB; rocetune is "
+                  f"{statistics.median(rates) / statistics.median(their_rates):.1f} times as fast")
         for peer, least, most, memory in RECORDED[name]:
+            if peer in theirs[name]:
+                continue
+            if directory:
+                print(f"    {peer}: not built in {directory}")
             span = f"{least:.2f}" if least == most else f"{least:.2f} to {most:.2f}"
             print(f"    {peer}, recorded: {span}" + (f", {memory} MB" if memory else ""))
 

@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
 """rocetune's own RoCE v2 between two processes over memif, one core a side, beside memif's own rate.
 
-usage: soft_transport.py --rocetune BINARY [--rounds N] [--seconds S] [--cores A,B] [--json FILE]
+usage: soft_transport.py --rocetune BINARY --echo BINARY [--rounds N] [--seconds S] [--cores A,B] [--json FILE]
 
 Each case runs N rounds; a row of `rocetune bench` has 20 parts, so there are 20 N rates: printed are their median, the
 quarter above and below it, and the best. testpmd (Debian's dpdk-dev) sends frames of the same size one way over the
 same memif geometry in the same run; the share is our data frames per second ÷ its frames per second, median by median and
-best by best. On a machine that does other work too, the time that cores were lost says how far to trust the figures.
+best by best. Beside the round trip at window 1 is that of a frame of the same size over the same memif that nothing is done
+to (memif_echo.cc), measured before each round: what any protocol over memif takes at least. On a machine that does other work too, the time that cores were lost says how far to trust the figures.
+
+Peers that Debian does not have run if the environment's PEERS names a folder with a program for them, called as
+`PEERS/erpc CORE CORE SECONDS`, that prints what its build measured in that time: {"pairs_per_s": …, "p50_ns": …}. Otherwise they
+are *not built*, and what was recorded of them elsewhere is shown as recorded.
 """
 import argparse
 import json
@@ -35,7 +40,7 @@ CASES = [
     dict(name="32 B request and response, window 8", pattern="latency", size="32B",
          flags="--op send --window 8 --mtu 1024", frame=HEADERS + 32, frames=1, bsize=2048, goal="none: eRPC's window"),
     dict(name="32 B, window 1", pattern="latency", size="32B", flags="--op send --window 1 --mtu 1024",
-         frame=HEADERS + 32, frames=1, bsize=2048, goal="0.5 us median"),
+         frame=HEADERS + 32, frames=1, bsize=2048, goal="0.5 us median", has_floor=True),
     dict(name="64 KiB WRITE, MTU 1024", pattern="stream", size="64KiB", flags="--op write --window 4 --mtu 1024",
          frame=HEADERS + 1024, frames=64, bsize=2048, goal="60 Gb/s"),
     dict(name="64 KiB WRITE, MTU 4096", pattern="stream", size="64KiB", flags="--op write --window 4 --mtu 4096",
@@ -147,6 +152,45 @@ def testpmd_rates(case, seconds, cores):
         return rates
 
 
+def memif_round_trip(echo, case, seconds, cores):
+    """Quantiles of one frame there and back, memif alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/memif.sock"
+
+        def command(role, core, *what):
+            return [echo, "--no-huge", "--no-pci", "-m", "128", "--no-telemetry", "-l", str(core),
+                    f"--file-prefix=echo-{os.getpid()}-{role}", vdev(role, path, case), "--", *what]
+
+        server = subprocess.Popen(command("server", cores[0], "echo"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            deadline = time.monotonic() + 10
+            while not os.path.exists(path) and time.monotonic() < deadline:
+                time.sleep(0.02)
+            client = command("client", cores[1], "ping", str(case["frame"]), str(int(seconds * 1000)))
+            out = subprocess.run(client, capture_output=True, text=True, timeout=seconds + 30)
+        finally:
+            server.kill()
+            server.wait()
+        if out.returncode != 0:
+            raise RuntimeError(out.stderr)
+        return json.loads(out.stdout.splitlines()[-1])
+
+
+def peer_lines(cores, seconds):
+    """One for each peer of PEERS: what it measured now, or that it is not built."""
+    for name in ("erpc",):
+        program = pathlib.Path(os.environ.get("PEERS", ""), name)
+        if "PEERS" not in os.environ or not os.access(program, os.X_OK):
+            yield f"{name}: not built (PEERS=DIR, with a program DIR/{name})"
+            continue
+        out = subprocess.run([program, *map(str, cores), str(seconds)], capture_output=True, text=True, timeout=seconds + 60)
+        if out.returncode != 0:
+            yield f"{name}: exit {out.returncode}: {out.stderr.strip()[-200:]}"
+            continue
+        figures = json.loads(out.stdout)
+        yield f"{name}: {rate_text(figures['pairs_per_s'])} pairs/s, {figures['p50_ns'] / 1e3:.2f} us median at window 1"
+
+
 def rate_text(value):
     for unit, scale in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if value >= scale:
@@ -155,8 +199,10 @@ def rate_text(value):
 
 
 def measure(arguments, case, cores):
-    rows = []
+    rows, floors = [], []
     for _ in range(arguments.rounds):
+        if case.get("has_floor"):
+            floors.append(memif_round_trip(arguments.echo, case, arguments.seconds, cores)["p50_ns"])
         row, commands = run_round(arguments.rocetune, case, arguments.seconds, cores)
         rows.append(row)
     medians = sorted(row["median_messages_per_s"] for row in rows)
@@ -170,6 +216,8 @@ def measure(arguments, case, cores):
     if rows[0].get("latency"):
         result["p50_ns"] = min(row["latency"]["p50_ns"] for row in rows)
         result["p99_ns"] = min(row["latency"]["p99_ns"] for row in rows)
+    if floors:
+        result["memif_p50_ns"] = min(floors)
     peer = testpmd_rates(case, arguments.seconds * arguments.rounds, cores)
     result["has_testpmd"] = shutil.which("dpdk-testpmd") is not None
     result["testpmd"] = statistics.median(peer) if peer else None
@@ -185,6 +233,9 @@ def show(result):
     if "p50_ns" in result:
         line += f"  p50 {result['p50_ns'] / 1e3:.2f} us, p99 {result['p99_ns'] / 1e3:.2f} us"
     print(line)
+    if "memif_p50_ns" in result:
+        share = result["memif_p50_ns"] / result["p50_ns"]
+        print(f"{'':<28} memif alone, one frame there and back: {result['memif_p50_ns'] / 1e3:.2f} us, {share:.0%} of ours")
     if result["testpmd"]:
         print(f"{'':<28} testpmd, same frames one way: {rate_text(result['testpmd'])}/s, best {rate_text(result['testpmd_best'])}/s; "
               f"share {result['share']:.0%} of the median, {result['share_of_best']:.0%} of the best")
@@ -199,6 +250,7 @@ def show(result):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rocetune", required=True)
+    parser.add_argument("--echo", required=True, help="memif-echo, from memif_echo.cc")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--cores", help="of server and client (default: the first two this process may use)")
@@ -217,6 +269,9 @@ def main():
     for case in CASES:
         results.append(measure(arguments, case, cores))
         show(results[-1])
+    print("\nother peers, this run:")
+    for line in peer_lines(cores, arguments.seconds):
+        print(f"  {line}")
     print("\nrecorded elsewhere, not in this run:")
     for line in RECORDED:
         print(f"  {line}")

@@ -55,8 +55,53 @@ def case_vhost(bench):
         right_rows(client, [64, 9000])
 
 
+def case_vhost_queues(bench):
+    """Two queues of virtio over vhost-user, a shard on each; either end the server."""
+    needs_driver(bench, "vhost")
+    needs_driver(bench, "virtio")
+    place = f"{bench.folder}/vhost.sock"
+    bench.eal_extra = "--lcores=0@0,1@0"  # two threads on one core: slow, and enough to see that they get along
+    vhost, virtio = f"--vdev=net_vhost0,iface={place},queues=2", f"--vdev=net_virtio_user0,path={place},queues=2"
+    for ends in ({"server": vhost, "client": virtio}, {"server": f"{virtio},server=1", "client": f"{vhost},client=1"}):
+        bench.server_first = ends["server"] == vhost
+        bench.vdev = lambda role, index=0: ends[role]
+        flags = ["--size", "64B,5000B", "--mtu", "4096", "--for", "300ms", "--shards", "2", "--qps", "4", "--window", "4", "--cc", "off"]
+        (client,), _ = bench.run("stream", flags, ["--shards", "2"])
+        right_rows(client, [64, 5000])
+
+
+def expect_mtu_refused(bench, mtu, most):
+    """By a client that finds out before it looks for a server."""
+    large = bench.start(["stream", "--connect", bench.place, "--mtu", str(mtu), "--dpdk", f"{EAL} {bench.vdev('client')}"])
+    _, err = large.communicate(timeout=PATIENCE_S)
+    check(large.returncode == 2, f"exit {large.returncode}: {err}")
+    check(f"mtu: found {mtu}, allowed: up to {most}, which this port carries" in err, err)
+
+
+def case_af_packet(bench):
+    """Packet sockets on a veth pair: the interface's MTU bounds the path MTU."""
+    needs_driver(bench, "af_packet")
+    with veth_pair() as names:
+        slots = "framesz=4352,blocksz=69632,framecnt=1024,qdisc_bypass=0"
+        bench.vdev = lambda role, index=0: f"--vdev=net_af_packet0,iface={names[role == 'server']},{slots}"
+        flags = ["--size", "64B,9000B", "--for", "500ms", "--window", "4", "--cc", "off", "--address", "192.0.2.2"]
+        expect_mtu_refused(bench, 2048, 1024)
+        for mtu in (1024, 4096):
+            for name in names:
+                subprocess.run(["ip", "link", "set", name, "mtu", "1500" if mtu == 1024 else "4300"], check=True)
+            (client,), _ = bench.run("stream", [*flags, "--mtu", str(mtu)], ["--address", "192.0.2.1"])
+            right_rows(client, [64, 9000])
+        subprocess.run(["ip", "link", "set", names[1], "mtu", "1500"], check=True)  # the server's alone
+        try:
+            bench.run("stream", [*flags, "--mtu", "4096"], ["--address", "192.0.2.1"])
+        except Failed as failure:
+            check("mtu: found 4096, allowed: up to 1024" in str(failure), str(failure))
+        else:
+            raise Failed("a path MTU that the server's interface does not carry is taken")
+
+
 def case_af_xdp(bench):
-    """AF_XDP sockets on a veth pair; a path MTU whose frames do not fit a page is refused; tap."""
+    """AF_XDP sockets on a veth pair; a path MTU whose frames the interface does not carry is refused; tap."""
     needs_driver(bench, "af_xdp")
     try:
         socket.socket(AF_XDP, socket.SOCK_RAW).close()
@@ -67,10 +112,7 @@ def case_af_xdp(bench):
         (client,), _ = bench.run(
             "stream", ["--size", "64B,5000B", "--mtu", "1024", "--for", "500ms", "--window", "4", "--cc", "off"])
         right_rows(client, [64, 5000])
-        large = bench.start(["stream", "--connect", bench.place, "--mtu", "4096", "--dpdk", f"{EAL} {bench.vdev('client')}"])
-        _, err = large.communicate(timeout=PATIENCE_S)
-        check(large.returncode == 2, f"exit {large.returncode}: {err}")
-        check("mtu: found 4096, allowed: up to 2048, which this port carries" in err, err)
+        expect_mtu_refused(bench, 4096, 1024)  # the interface's MTU; and a page holds no frame of 4096 either
         tap_while_playing(bench, names[0], f"net_af_xdp0,iface={names[1]}")
 
 
@@ -82,6 +124,8 @@ def case_pcap_wire(bench):
         flags = ["--size", "64B,5000B", "--mtu", "1024", "--for", "500ms", "--window", "4", "--cc", "off", "--address", "192.0.2.2"]
         (client,), _ = bench.run("stream", flags, ["--address", "192.0.2.1"])
         right_rows(client, [64, 5000])
+        expect_mtu_refused(bench, 2048, 1024)
+        expect_mtu_refused(bench, 4096, 1024)
 
 
 def case_pcap_file(bench):
@@ -164,6 +208,21 @@ def case_tap_device(bench):
         finally:
             server.kill()
         tap_while_playing(bench, "rttap", "net_tap0,iface=rttap")
+
+
+def case_tap_queues(bench):
+    """Two queues of a tap device, a shard on each, against two of a packet socket behind its interface."""
+    needs_driver(bench, "tap")
+    if not os.path.exists("/dev/net/tun"):
+        raise NotRun("no /dev/net/tun")
+    with namespace(bench):
+        bench.eal_extra = "--lcores=0@0,1@0"
+        bench.server_first = True
+        ends = {"server": "--vdev=net_tap0,iface=rttap", "client": "--vdev=net_af_packet0,iface=rttap,qpairs=2"}
+        bench.vdev = lambda role, index=0: ends[role]
+        flags = ["--size", "64B,5000B", "--for", "300ms", "--shards", "2", "--qps", "4", "--window", "4", "--cc", "off", "--address", "192.0.2.2"]
+        (client,), _ = bench.run("stream", flags, ["--shards", "2", "--address", "192.0.2.1"])
+        right_rows(client, [64, 5000])
 
 
 def case_ring(bench):

@@ -62,13 +62,18 @@ Expected<host::Host> host_for(const PlanCommand& command, const Tables& tables) 
   return saved;
 }
 
+bool is_of_a_fabric(const host::Host& host) {
+  return std::ranges::any_of(host.ports,
+                             [](const host::Port& port) { return port.nic == virtual_host::kNic; });
+}
+
 // What apply and rollback are for a host that is made anew by every command.
 std::string way_to_try(const PlanCommand& command) {
+  const bool is_known = command.fabric.is_given();  // else by what inspect said of it
   return fmt::format(
       "\nApply and rollback are for real hosts. On this one of the virtual fabric: rocetune doctor --fabric "
-      "{} "
-      "--host {} --apply {}\n",
-      command.fabric.scenario, command.fabric.host,
+      "{} --host {} --apply {}\n",
+      is_known ? command.fabric.scenario : "SCENARIO", is_known ? command.fabric.host : "HOST",
       command.output.empty() ? "FILE (plan -o)" : command.output);
 }
 
@@ -211,10 +216,15 @@ ExitCode run_plan(const PlanCommand& command) {
     const auto status = write_atomically(command.output, tune::to_json_text(*plan));
     if (!status) return complain(status.error());
   }
-  const auto render = command.change.common.json ? tune::plan_json : tune::plan_text;
-  print(render(*plan, *host, refusals_now(*host, *plan, *tables, {}), command.plan.with_mlnx_qos));
-  if (command.fabric.is_given() && !command.change.common.json && !plan->is_empty())
-    print(way_to_try(command));
+  const auto refused = refusals_now(*host, *plan, *tables, {});
+  if (command.change.common.json) {
+    print(tune::plan_json(*plan, *host, refused, command.plan.with_mlnx_qos));
+    return ExitCode::fine;
+  }
+  const bool is_scenario = is_of_a_fabric(*host);
+  print(tune::plan_text(*plan, *host, refused, command.plan.with_mlnx_qos,
+                        is_scenario ? tune::AppliesTo::scenario : tune::AppliesTo::host));
+  if (is_scenario && !plan->is_empty()) print(way_to_try(command));
   return ExitCode::fine;
 }
 

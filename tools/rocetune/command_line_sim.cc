@@ -21,6 +21,7 @@ void add_sim(const Dispatch& dispatch) {
       "  rocetune sim incast-dcqcn --sweep switches.kmin=50kB,100kB,200kB --sweep hosts.mtu=1024,4096\n"
       "  rocetune sim allreduce-ring-and-tree --sweep jobs.0.steps.0.algorithm=ring,tree --html trees.html\n"
       "  rocetune sim incast-dcqcn --sweep switches.kmin=50kB,200kB --metric 'ports.*.queue_bytes.p99'\n"
+      "  rocetune sim reference/fixedpoint-4 --fluid\n"
       "  rocetune sim my-fabric.toml --seed 7 --json | jq .flows");
   auto command = std::make_shared<SimCommand>();
   CLI::Option* scenario =
@@ -54,9 +55,16 @@ void add_sim(const Dispatch& dispatch) {
       ->check(some("a file to write"));
   sim->add_flag("--json", command->json, "everything as JSON");
   sim->add_flag("--series", command->series, "what changes over time, in the JSON");
+  sim->add_flag(
+      "--fluid", command->fluid,
+      "no packets: what the fluid model of DCQCN says of flows of several hosts through one switch to one");
   add_colour(*sim, command->colour);
   sim->callback([=, &action = dispatch.action] {
     if (command->scenario.empty() && !command->list) throw CLI::RequiredError("SCENARIO or --list");
+    for (const char* other :
+         {"--list", "--seed", "--seeds", "--threads", "--sweep", "--metric", "--html", "--series"}) {
+      if (command->fluid && sim->count(other) > 0) throw CLI::ExcludesError("--fluid", other);
+    }
     action = [=] { return run_sim(*command); };
   });
 }

@@ -10,7 +10,9 @@
 #include "agent/report/sim_page.h"
 #include "agent/report/sweep_page.h"
 #include "dataplane/base/durable.h"
+#include "dataplane/base/json_writer.h"
 #include "dataplane/base/progress.h"
+#include "dataplane/fabric/theory.h"
 #include "tools/rocetune/scenario_source.h"
 #include "tools/rocetune/sim_text.h"
 
@@ -155,6 +157,19 @@ class Output {
   std::vector<report::Metric> metrics_;
 };
 
+ExitCode run_fluid(const SimCommand& command, const ConfigFile& source, const fabric::SweepPlan& plan) {
+  const auto scenario = fabric::scenario_from_toml(source.text, source.name, plan.settings);
+  if (!scenario) return complain(scenario.error());
+  const auto report = fabric::fluid_report(*scenario);
+  if (!report) return complain(report.error());
+  if (!command.json) return print_report("sim", fluid_text(scenario->name, *report));
+  JsonWriter out;
+  out.begin_object().member("schema_version", 1).member("scenario", scenario->name).key("fluid");
+  to_json(out, *report);
+  out.end_object();
+  return print_report("sim", out.take());
+}
+
 }  // namespace
 
 ExitCode run_sim(const SimCommand& command) {
@@ -163,6 +178,7 @@ ExitCode run_sim(const SimCommand& command) {
   if (!source) return complain(source.error());
   const auto plan = plan_of(command);
   if (!plan) return complain(plan.error());
+  if (command.fluid) return run_fluid(command, *source, *plan);
   auto metrics = metrics_of(command);
   if (!metrics) return complain(metrics.error());
   Expected<Variations> variations;

@@ -21,6 +21,7 @@ struct SimCommand {
   std::vector<std::string> metrics;   // paths of the JSON: what runs are compared by
   std::uint32_t threads = 0;          // 0: SweepPlan's own choice
   bool series = false;                // what changes over time, in the JSON
+  bool fluid = false;                 // the fluid model alone, no packet
   std::string html;                   // also a page, to this file
   bool json = false;
   ColourChoice colour = ColourChoice::automatic;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kMostRows = 12;  // busiest ports
 constexpr std::size_t kMostCauses = 16;
+constexpr std::size_t kMostNamed = 4;  // settings that do not show a lesson
 
 // For terminals and for what reads their output: blanks that are blanks, and letters of ASCII.
 std::string plain(std::string text) {
@@ -187,6 +188,35 @@ std::string run_text(const fabric::RunResult& r, const fabric::Resources& resour
   return out;
 }
 
+std::string fluid_text(const std::string& scenario, const fabric::FluidReport& report) {
+  const fabric::Theory& rest = report.rest;
+  std::string out = fmt::format("{}: {} equal flows, by the fluid model of DCQCN\n  {}\n\n", scenario,
+                                rest.flows, rest.says);
+  const auto kb = [](std::int64_t bytes) {
+    return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
+  };
+  if (rest.queue_bytes) {
+    out += fmt::format(
+        "  at rest      queue {}, marked {:.4f} %, alpha {:.4f}, each flow {:.3f} Gb/s, target {:.3f}\n",
+        kb(*rest.queue_bytes), 100 * rest.marking.value_or(0), report.alpha.value_or(0),
+        report.rate_gbps.value_or(0), report.target_gbps.value_or(0));
+    out += rest.phase_margin_degrees
+               ? fmt::format("  phase margin {:.1f} degrees\n", *rest.phase_margin_degrees)
+               : std::string();
+    out += "  convergence  " +
+           (report.convergence_us ? fmt::format("{:.1f} ms", *report.convergence_us / 1e3)
+                                  : std::string("more than 1 s")) +
+           " until rates that differ by a fair share differ by a hundredth of it\n";
+  }
+  const auto& steady = report.steady;
+  return out +
+         fmt::format(
+             "  in time      0.4 to 0.6 s after a start at line rate: queue mean {}, deviation {}, {} to {}; "
+             "link used to {:.1f} %\n",
+             kb(steady.queue_mean_bytes), kb(steady.queue_deviation_bytes), kb(steady.queue_minimum_bytes),
+             kb(steady.queue_maximum_bytes), 100 * steady.utilisation);
+}
+
 std::string metrics_text(const fabric::RunResult& result, std::span<const report::Metric> metrics) {
   const auto values = report::measured(result, metrics);
   std::string out;
@@ -194,6 +224,36 @@ std::string metrics_text(const fabric::RunResult& result, std::span<const report
     out += fmt::format("{} {}\n", metrics[i].path, values[i] ? fmt::format("{}", *values[i]) : "-");
   return out;
 }
+
+namespace {
+
+std::string settings_text(const std::vector<std::string>& keys, const report::Combination& c) {
+  std::string out;
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    out += fmt::format("{}{} = {}", i == 0 ? "" : ", ", keys[i], c.values[i]);
+  return out;
+}
+
+// Each point with how many runs show it, and, if not all do, with some settings of those that do not.
+std::string lessons_text(const report::Sweep& sweep) {
+  std::string out;
+  for (const report::SweepLesson& lesson : report::lessons_of(sweep)) {
+    std::size_t seen = 0, named = 0;
+    std::string without;
+    for (std::size_t i = 0; i < sweep.combinations.size(); ++i) {
+      seen += lesson.seen_in[i];
+      if (lesson.seen_in[i] == sweep.combinations[i].runs.size() || sweep.keys.empty()) continue;
+      if (++named > kMostNamed) continue;
+      without += (named == 1 ? "; not with " : "; ") + settings_text(sweep.keys, sweep.combinations[i]);
+    }
+    if (seen == 0) without.clear();
+    if (seen > 0 && named > kMostNamed) without += fmt::format("; {} more", named - kMostNamed);
+    out += fmt::format("  in {} of {} runs: {}{}\n", seen, sweep.runs, lesson.says, without);
+  }
+  return out.empty() ? out : "what this scenario shows:\n" + out;
+}
+
+}  // namespace
 
 std::string sweep_text(const report::Sweep& sweep, const TextTable::Look& look) {
   const report::Shown shown = report::shown_of(sweep);
@@ -217,8 +277,10 @@ std::string sweep_text(const report::Sweep& sweep, const TextTable::Look& look) 
       if (!range.empty()) figure += " (" + range + ")";
       row.emplace_back(std::move(figure));
     }
-    if (!report::is_sound(c)) {
+    if (!report::is_right(c)) {
       row.emplace_back("WRONG", Paint::severe);
+    } else if (report::has_deadlock(c)) {
+      row.emplace_back("deadlock", Paint::severe);
     } else if (!report::is_finished(c)) {
       row.emplace_back("unfinished", Paint::warning);
     }
@@ -227,11 +289,10 @@ std::string sweep_text(const report::Sweep& sweep, const TextTable::Look& look) 
   std::string out = table.text(look);
   if (!shown.never.empty()) out += "none in any run: " + shown.never + "\n";
   if (!shown.unknown.empty()) out += "not in these results: " + shown.unknown + "\n";
+  out += lessons_text(sweep);
   for (const report::Winner& winner : report::winners_of(sweep)) {
     const report::Combination& c = sweep.combinations[winner.combination];
-    std::string settings;
-    for (std::size_t i = 0; i < sweep.keys.size(); ++i)
-      settings += fmt::format("{}{} = {}", i == 0 ? "" : ", ", sweep.keys[i], c.values[i]);
+    const std::string settings = settings_text(sweep.keys, c);
     out += fmt::format("best {}: {} with {}{}\n", sweep.metrics[winner.metric].title,
                        plain(html::quantity_text(report::spread_of(c, winner.metric)->mean,
                                                  sweep.metrics[winner.metric].unit)),

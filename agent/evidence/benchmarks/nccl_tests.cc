@@ -127,7 +127,8 @@ std::optional<NcclTestsSide> side_of(const Words& words, Side side) {
   return NcclTestsSide{*time, *algbw, *busbw};
 }
 
-std::optional<NcclTestsRow> row_of(std::string_view raw, bool one_sided) {
+// `columns`: of a side, as the header says; 0: no header.
+std::optional<NcclTestsRow> row_of(std::string_view raw, bool one_sided, std::size_t columns) {
   const std::string text = raw.find('[') == std::string_view::npos ? std::string() : without_tags(raw);
   const Words words(text.empty() ? raw : std::string_view(text));
   if (words.size() < 7) return std::nullopt;
@@ -157,7 +158,8 @@ std::optional<NcclTestsRow> row_of(std::string_view raw, bool one_sided) {
     row.out_of_place = side_of(words, {at, end});
     return row.out_of_place ? std::optional(row) : std::nullopt;
   }
-  if (values < 6 || values % 2 != 0) return std::nullopt;  // cut
+  // Four columns a side at least: what has less was cut.
+  if (values < 8 || values % 2 != 0 || (columns > 0 && values != 2 * columns)) return std::nullopt;
   row.out_of_place = side_of(words, {at, at + values / 2});
   row.in_place = side_of(words, {at + values / 2, end});
   if (!row.out_of_place && !row.in_place) return std::nullopt;
@@ -194,7 +196,7 @@ class NcclTestsReader final : public DocumentReader {
     if (text.find("NCCL ") != std::string_view::npos) return Verdict::not_mine;
     // The rest of a row begins with a digit, whatever stands in front of it in brackets.
     if (text[first] != '[' && (text[first] < '0' || text[first] > '9')) return Verdict::not_mine;
-    auto row = row_of(text, one_sided_);
+    auto row = row_of(text, one_sided_, columns_);
     if (!row) return Verdict::not_mine;
     row->line = line.number;
     ++tests_.row_count;
@@ -243,6 +245,7 @@ class NcclTestsReader final : public DocumentReader {
     } else if (contains(text, "algbw")) {
       const auto second = text.find("algbw", text.find("algbw") + 5);
       one_sided_ = second == std::string_view::npos;
+      columns_ = one_sided_ ? 0 : columns_in(text);
     } else if (contains(text, "nccl-library=")) {
       if (const auto version = integer_behind(text, "nccl-library="))
         tests_.library_version = static_cast<int>(*version);
@@ -257,6 +260,18 @@ class NcclTestsReader final : public DocumentReader {
     return is_known ? Verdict::mine : Verdict::not_mine;
   }
 
+  // From the first time to the second.
+  static std::size_t columns_in(std::string_view head) {
+    const Words words(head);
+    std::size_t first = 0;
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      if (words[i] != "time" && words[i] != "cputime") continue;
+      if (first != 0) return i - first;
+      first = i;
+    }
+    return 0;
+  }
+
   // "#  Rank  0 Group  0 Pid 283571 on node01 device  0 [0x1b] NVIDIA H100 80GB HBM3"
   void take_rank(std::string_view text) {
     ++tests_.rank_lines;
@@ -269,6 +284,7 @@ class NcclTestsReader final : public DocumentReader {
 
   NcclTests tests_;
   bool one_sided_ = false;
+  std::size_t columns_ = 0;
 };
 
 bool begins_nccl_tests(const Line& line, const Context&) {
@@ -283,7 +299,7 @@ bool begins_nccl_tests(const Line& line, const Context&) {
     if (contains(text, "algbw") && contains(text, "busbw")) return true;
     return contains(text, "out-of-place") && contains(text, "in-place");
   }
-  return row_of(text, false).has_value();
+  return row_of(text, false, 0).has_value();
 }
 
 // ---- the JSON file (option -J): config.devices, nccl_version, results[] ----

@@ -120,7 +120,7 @@ class PerftestReader final : public DocumentReader {
   Verdict take(const Line& line) override {
     const std::string_view text = line.text;
     if (text.empty()) return Verdict::not_mine;
-    if (line.is_command) {
+    if (line.is_command || is_test_command(text)) {
       command_ = text;
       table_ = Table::none;
       return Verdict::not_mine;
@@ -142,6 +142,12 @@ class PerftestReader final : public DocumentReader {
   }
 
  private:
+  // "taskset -c 0 ib_read_bw -d mlx5_0 node2", without a prompt.
+  static bool is_test_command(std::string_view text) {
+    return (text.starts_with("ib_") || text.starts_with("taskset ") || text.starts_with("numactl ")) &&
+           contains_any(text, {"_bw", "_lat"});
+  }
+
   // Of the run that is going on; one is begun where there is none.
   PerftestRun& run() {
     if (perftest_.runs.empty()) begin_run(0);
@@ -349,6 +355,7 @@ bool begins_perftest(const Line& line, const Context&) {
                  "Waiting for client to connect", "BW peak won't be measured"}))
     return true;
   if (contains(text, "Failed to modify QP") && contains(text, " to RT")) return true;
+  if (text.starts_with("Couldn't connect to ") && contains(text, ":")) return true;
   const std::string_view bare = trimmed(text);
   if ((bare.ends_with("BW Test") || bare.ends_with("Latency Test")) && bare.size() <= 60)
     return !bare.starts_with('#') && bare.find_first_of(":=/") == std::string_view::npos;

@@ -28,7 +28,7 @@ class PingReader final : public DocumentReader {
   Verdict take(const Line& line) override {
     const std::string_view text = line.text;
     if (text.empty()) return Verdict::not_mine;
-    if (line.is_command) {
+    if (line.is_command || text.starts_with("ping ")) {
       command_ = text;
       return Verdict::not_mine;
     }

@@ -10,6 +10,7 @@
 #include "agent/evidence/host_tools/ethtool_link.h"
 #include "agent/evidence/host_tools/ethtool_pause.h"
 #include "agent/evidence/host_tools/ethtool_stats.h"
+#include "agent/evidence/host_tools/ethtool_tunable.h"
 #include "agent/evidence/host_tools/hw_counters.h"
 #include "agent/evidence/host_tools/ip_link.h"
 #include "agent/evidence/host_tools/lsmod.h"
@@ -30,6 +31,7 @@ std::span<const Format> host_tool_formats() {
                                    ethtool_link_format(),
                                    ethtool_fec_format(),
                                    ethtool_driver_format(),
+                                   ethtool_tunable_format(),
                                    mlnx_qos_format(),
                                    dcb_format(),
                                    bonding_format(),

@@ -9,9 +9,9 @@ namespace {
 
 // Names that nothing else prints; the others count only beside these.
 constexpr std::string_view kOwnNames[] = {
-    "min_rnr_timer",      "rnr_retry",      "retry_cnt",   "max_rd_atomic",
-    "max_dest_rd_atomic", "path_mig_state", "alt_timeout", "dest_qp_num",
-    "qp_access_flags",    "rq_psn",         "sq_psn",      "path_mtu"};
+    "min_rnr_timer",  "rnr_retry",   "retry_cnt",   "max_rd_atomic",   "max_dest_rd_atomic",
+    "path_mig_state", "alt_timeout", "dest_qp_num", "qp_access_flags", "rq_psn",
+    "sq_psn",         "path_mtu",    "attr.",       "attr->"};
 constexpr std::string_view kOtherNames[] = {
     "timeout",     "qp_state",     "cur_qp_state",   "pkey_index", "port_num",           "qkey",
     "sq_draining", "alt_port_num", "alt_pkey_index", "rate_limit", "en_sqd_async_notify"};
@@ -80,7 +80,10 @@ class QpAttributesReader : public DocumentReader {
 bool begins_qp_attributes(const Line& line, const Context&) {
   if (line.is_command) return false;
   const auto found = qp_attribute_of(line.text);
-  return found && found->value && is_one_of(found->name, kOwnNames);
+  if (!found) return false;
+  // "attr.timeout = 14;" of a program: any name of the struct.
+  if (trimmed(line.text).starts_with("attr") && is_one_of(found->name, kOtherNames)) return true;
+  return found->value && is_one_of(found->name, kOwnNames);
 }
 
 }  // namespace
@@ -106,9 +109,9 @@ std::optional<double> rnr_timer_ms(std::int64_t code) {
 
 Format qp_attributes_format() {
   static constexpr std::string_view kAnchors[] = {
-      "min_rnr_timer",      "rnr_retry",      "retry_cnt",   "max_rd_atomic",
-      "max_dest_rd_atomic", "path_mig_state", "alt_timeout", "dest_qp_num",
-      "qp_access_flags",    "rq_psn",         "sq_psn",      "path_mtu"};
+      "min_rnr_timer",  "rnr_retry",   "retry_cnt",   "max_rd_atomic",   "max_dest_rd_atomic",
+      "path_mig_state", "alt_timeout", "dest_qp_num", "qp_access_flags", "rq_psn",
+      "sq_psn",         "path_mtu",    "attr.",       "attr->"};
   return {.name = "qp-attributes",
           .anchors = kAnchors,
           .begins = begins_qp_attributes,

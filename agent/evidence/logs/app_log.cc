@@ -156,7 +156,7 @@ class AppLogReader final : public DocumentReader {
     if (contains_any(text, {"NCCL INFO", "NCCL WARN"})) return Verdict::not_mine;
     const Kind kind = kind_of(text);
     if (kind == Kind::none) return is_log_line(text) ? Verdict::mine : Verdict::not_mine;
-    keep(kind, Quote(text, line.number));
+    keep(kind, text, Quote(text, line.number));
     return Verdict::mine;
   }
 
@@ -179,8 +179,8 @@ class AppLogReader final : public DocumentReader {
   }
 
  private:
-  void keep(Kind kind, Quote quote) {
-    const std::string text = quote.text;
+  // `text`: the whole line, of which a quote may be a part.
+  void keep(Kind kind, std::string_view text, Quote quote) {
     Signs& signs = log_.signs;
     switch (kind) {
       case Kind::completion:
@@ -218,7 +218,7 @@ class AppLogReader final : public DocumentReader {
     }
   }
 
-  void keep_completion(const std::string& text, Quote quote) {
+  void keep_completion(std::string_view text, Quote quote) {
     const auto status = status_in(text);
     if (!status || *status == 0) return;
     FailedCompletion failed;
@@ -230,7 +230,7 @@ class AppLogReader final : public DocumentReader {
   }
 
   // "RDMA device: mlx5_0, LID: 0, GID: (GID_Index 1) fe:80:00:..."
-  void keep_gid(const std::string& text, Quote quote) {
+  void keep_gid(std::string_view text, Quote quote) {
     UsedGid used;
     for (const std::string_view mark :
          {"GID_Index ", "GID index: ", "GID index ", "gid_index=", "gid_index: ", "gid_index "}) {
@@ -243,7 +243,7 @@ class AppLogReader final : public DocumentReader {
     for (std::string_view word : Words(text)) {
       while (!word.empty() && (word.back() == ',' || word.back() == '.' || word.back() == ')'))
         word.remove_suffix(1);
-      if (std::count(word.begin(), word.end(), ':') < 4) continue;
+      if (std::count(word.begin(), word.end(), ':') < 2) continue;
       if (const auto gid = GidText::of(word)) {
         used.gid = *gid;
         has_gid = true;

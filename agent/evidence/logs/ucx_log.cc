@@ -17,7 +17,10 @@ bool is_ucx_line(std::string_view text) {
   if (contains(text, "synd 0x") && contains(text, "vend 0x")) return true;
   if (contains(text, " wqe[") && contains(text, " QP 0x")) return true;
   // "[1700000000.1] [node3:31180:0] ib_md.c:379 UCX ERROR ibv_reg_mr(...) failed: Cannot allocate memory"
-  return contains_any(text, {" UCX ERROR ", " UCX WARN ", " UCX DIAG ", " UCX INFO ", " UCX DEBUG "});
+  const auto level = behind(text, " UCX ");
+  return level &&
+         (level->starts_with("ERROR ") || level->starts_with("WARN ") || level->starts_with("DIAG ") ||
+          level->starts_with("INFO ") || level->starts_with("DEBUG "));
 }
 
 // "[node3:31180:0:31180] ..." -> "node3"

@@ -26,7 +26,7 @@ bool begins(const Line& line, const Context&) {
 
 class Reader : public DocumentReader {
  public:
-  explicit Reader(const Context&) {}
+  explicit Reader(const Context& context) : prompts_(context) {}
 
   Verdict take(const Line& line) override {
     if (prompts_.take(line)) return Verdict::not_mine;

@@ -9,24 +9,29 @@ namespace rocetune::evidence {
 namespace iblinkinfo_text {
 namespace {
 
-constexpr std::array<std::string_view, 1> kAnchors{"==("};
+constexpr std::array<std::string_view, 3> kAnchors{"==(", "CA: ", "Switch: 0x"};
 
 bool is_link(std::string_view text) {
   const auto open = text.find("==(");
   return open != std::string_view::npos && text.find(")==>", open) != std::string_view::npos;
 }
 
-bool begins(const Line& line, const Context&) { return is_link(line.text); }
+// "CA: node1 mlx5_0:", "Switch: 0x506b4b0300820910 MF0;sw1:MSB7700/U1:"
+bool is_node(std::string_view text) {
+  return (text.starts_with("CA: ") || text.starts_with("Switch: 0x") || text.starts_with("Switch 0x")) &&
+         text.ends_with(':');
+}
+
+bool begins(const Line& line, const Context&) { return is_link(line.text) || is_node(trimmed(line.text)); }
 
 class Reader : public DocumentReader {
  public:
-  explicit Reader(const Context&) {}
+  explicit Reader(const Context& context) : prompts_(context) {}
 
   Verdict take(const Line& line) override {
     if (prompts_.take(line)) return Verdict::not_mine;
     const std::string_view text = trimmed(line.text);
-    if ((text.starts_with("CA: ") || text.starts_with("Switch: ") || text.starts_with("Switch 0x")) &&
-        text.ends_with(':')) {
+    if (is_node(text)) {
       node_ = text.substr(0, text.size() - 1);
       return Verdict::mine;
     }

@@ -144,7 +144,7 @@ std::vector<std::uint8_t> dump_row(std::string_view text) {
 
 class Reader : public DocumentReader {
  public:
-  explicit Reader(const Context&) {}
+  explicit Reader(const Context& context) : prompts_(context) {}
 
   Verdict take(const Line& line) override {
     if (prompts_.take(line)) return Verdict::not_mine;

@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::size_t kMostFunctions = 16384;
 
-constexpr std::array<std::string_view, 12> kAnchors{
-    "LnkCap:", "LnkSta:", "ACSCtl:", "DevCtl:", "MaxReadReq", "ATSCtl:",
-    "RlxdOrd", "-[0000:", "0.0",     "1.0",     "0.1",        "0.2"};
+constexpr std::array<std::string_view, 18> kAnchors{
+    "LnkCap:", "LnkSta:", "ACSCtl:", "DevCtl:", "MaxReadReq", "ATSCtl:", "RlxdOrd", "-[0000:", "0.0",
+    "1.0",     ".0 ",     ".1 ",     ".2 ",     ".3 ",        ".4 ",     ".5 ",     ".6 ",     ".7 "};
 constexpr std::array<std::string_view, 7> kFields{
     "LnkCap:", "LnkSta:", "ACSCtl:", "ACSCap:", "DevCtl:", "DevCap:", "ATSCtl:"};
 
@@ -105,7 +105,7 @@ std::optional<bool> flag(std::string_view text, std::string_view name) {
 
 class Reader : public DocumentReader {
  public:
-  explicit Reader(const Context&) {}
+  explicit Reader(const Context& context) : prompts_(context) {}
 
   Verdict take(const Line& line) override {
     if (prompts_.take(line)) return Verdict::not_mine;
@@ -214,8 +214,11 @@ class Reader : public DocumentReader {
       f.width_line = line;
     } else if (text.starts_with("ACSCtl:")) {
       PciFunction& f = function_for([](const PciFunction& p) { return p.acs_redirects.has_value(); }, line);
-      f.acs_redirects = flag(text, "ReqRedir").value_or(false) || flag(text, "CmpltRedir").value_or(false) ||
-                        flag(text, "UpstreamFwd").value_or(false);
+      const auto request = flag(text, "ReqRedir"), completion = flag(text, "CmpltRedir"),
+                 upstream = flag(text, "UpstreamFwd");
+      if (request || completion || upstream) {
+        f.acs_redirects = request.value_or(false) || completion.value_or(false) || upstream.value_or(false);
+      }
       f.acs_validates = flag(text, "SrcValid");
       f.acs_line = line;
     } else if (text.starts_with("ATSCtl:")) {

@@ -154,7 +154,7 @@ std::optional<Document> document_of(MlxlinkReport report) {
 
 class Reader : public DocumentReader {
  public:
-  explicit Reader(const Context&) {}
+  explicit Reader(const Context& context) : prompts_(context) {}
 
   Verdict take(const Line& line) override {
     if (prompts_.take(line)) return Verdict::not_mine;

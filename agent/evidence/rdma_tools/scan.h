@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "agent/evidence/format.h"
 #include "agent/evidence/line.h"
 
 namespace rocetune::evidence {
@@ -49,6 +50,7 @@ inline std::optional<std::uint64_t> hex_number(std::string_view text) {
 // Several hosts in one file: a prompt of another host than the one before begins another document.
 class PromptWatch {
  public:
+  explicit PromptWatch(const Context& context) : host_(context.host) {}
   // True if the line is a prompt with a host; it is then noted.
   bool take(const Line& line) {
     if (!line.is_command || line.prompt_host.empty()) return false;

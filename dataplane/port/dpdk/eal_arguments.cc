@@ -87,6 +87,18 @@ std::vector<std::string> server_sockets(const std::vector<std::string>& argument
   return paths;
 }
 
+std::vector<std::string> pcap_interfaces(std::string_view options) {
+  std::vector<std::string> names;
+  while (!options.empty()) {
+    const std::string_view option = options.substr(0, options.find(','));
+    options.remove_prefix(std::min(option.size() + 1, options.size()));
+    for (const std::string_view key : {"iface=", "rx_iface=", "rx_iface_in=", "tx_iface="}) {
+      if (option.starts_with(key)) names.emplace_back(option.substr(key.size()));
+    }
+  }
+  return names;
+}
+
 std::vector<std::string> environment_arguments(const std::vector<std::string>& given,
                                                const std::string& unique, const std::string& cpus) {
   const auto says = [&](std::initializer_list<std::string_view> names) {

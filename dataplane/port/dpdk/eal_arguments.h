@@ -28,6 +28,10 @@ bool is_memif_client(std::string_view text, std::string_view name);
 // net_virtio_user as a server), those outside the abstract namespace.
 std::vector<std::string> server_sockets(const std::vector<std::string>& arguments);
 
+// The kernel's interfaces that a net_pcap receives from or sends to. `options`: "rx_iface=a,tx_iface=b", with
+// or without the device's name in front. One may be named twice.
+std::vector<std::string> pcap_interfaces(std::string_view options);
+
 // Whether `arguments` has the option, as "--name", "--name=value" or "-n".
 bool has_option(const std::vector<std::string>& arguments, std::string_view name);
 

@@ -1,6 +1,9 @@
 #include "dataplane/port/dpdk/ethdev_port.h"
 
+#include <net/if.h>
 #include <rte_cycles.h>
+#include <rte_dev.h>
+#include <rte_devargs.h>
 #include <rte_ethdev.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
@@ -9,8 +12,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 
+#include "dataplane/base/file.h"
 #include "dataplane/port/dpdk/broken_pipe.h"
 #include "dataplane/port/dpdk/eal_arguments.h"
 #include "dataplane/port/dpdk/environment.h"
@@ -96,8 +101,9 @@ class QuietLog {
 // One device.
 class EthdevPort {
  public:
-  EthdevPort(std::uint16_t id, port::Capabilities capabilities)
-      : id_(id), capabilities_(std::move(capabilities)) {}
+  // `largest_buffered`: frame that a buffer holds, whatever the wire carries.
+  EthdevPort(std::uint16_t id, port::Capabilities capabilities, Bytes largest_buffered)
+      : id_(id), capabilities_(std::move(capabilities)), largest_buffered_(largest_buffered) {}
 
   EthdevQueue& queue(unsigned index) { return *queues_.at(index); }
   bool is_link_up() const { return link_is_up(id_); }
@@ -119,6 +125,7 @@ class EthdevPort {
 
   std::uint16_t id_;
   port::Capabilities capabilities_;
+  Bytes largest_buffered_;
   std::vector<std::unique_ptr<EthdevQueue>> queues_;
   std::uint16_t receive_ring_ = kRingSize;
   std::uint16_t transmit_ring_ = kRingSize;
@@ -130,8 +137,8 @@ tl::unexpected<Error> refused(int status, const std::string& port, std::string_v
 
 Expected<rte_mempool*> EthdevPort::make_pool(const std::string& purpose, std::uint16_t queue,
                                              unsigned buffers) {
-  const auto room = static_cast<std::uint16_t>(
-      (capabilities_.largest_frame.count() + kDriverRoom + 63) / 64 * 64 + RTE_PKTMBUF_HEADROOM);
+  const auto room = static_cast<std::uint16_t>((largest_buffered_.count() + kDriverRoom + 63) / 64 * 64 +
+                                               RTE_PKTMBUF_HEADROOM);
   const std::string name = fmt::format("{}{}-{}", purpose, id_, queue);
   rte_mempool* pool = rte_pktmbuf_pool_create(name.c_str(), buffers, kPoolCache, 0, room, SOCKET_ID_ANY);
   if (pool == nullptr) {
@@ -279,14 +286,43 @@ void EthdevPorts::run(void (*body)(void* argument, unsigned queue), void* argume
   rte_eal_mp_wait_lcore();
 }
 
+Bytes largest_buffered_frame(const PortRequest& request, const rte_eth_dev_info& info) {
+  const bool is_xdp = std::string_view(info.driver_name) == "net_af_xdp";
+  return is_xdp ? std::min(request.largest_frame, Bytes(kLargestXdpFrame)) : request.largest_frame;
+}
+
+// The kernel's interfaces under a virtual device; net_pcap tells their index only sometimes.
+std::vector<std::string> interfaces_under(const rte_eth_dev_info& info) {
+  const rte_devargs* devargs = info.device == nullptr ? nullptr : rte_dev_devargs(info.device);
+  if (std::string_view(info.driver_name) == "net_pcap" && devargs != nullptr && devargs->args != nullptr) {
+    return pcap_interfaces(devargs->args);
+  }
+  char name[IF_NAMESIZE] = "";
+  if (info.if_index == 0 || if_indextoname(info.if_index, name) == nullptr) return {};
+  return {name};
+}
+
+// The longest frame that all of them take: what is longer vanishes or is refused, as the driver likes. Empty:
+// there are none, or they do not say.
+std::optional<Bytes> largest_interface_frame(const PortRequest& request, const rte_eth_dev_info& info) {
+  std::optional<Bytes> least;
+  for (const std::string& name : interfaces_under(info)) {
+    const auto text = read_attribute(RootedPath(request.root)(fmt::format("/sys/class/net/{}/mtu", name)));
+    std::int64_t mtu = 0;
+    if (!text || std::from_chars(text->data(), text->data() + text->size(), mtu).ec != std::errc()) continue;
+    least = std::min(least.value_or(Bytes(INT64_MAX)), Bytes(mtu + kEthernetHeader));
+  }
+  return least;
+}
+
 port::Capabilities capabilities_of(std::uint16_t id, const PortRequest& request,
                                    const rte_eth_dev_info& info) {
   port::Capabilities capabilities{.name = name_of(id),
                                   .driver = info.driver_name,
-                                  .largest_frame = request.largest_frame,
+                                  .largest_frame = largest_buffered_frame(request, info),
                                   .transmit_buffers = kTransmitBuffers};
-  if (capabilities.driver == "net_af_xdp") {
-    capabilities.largest_frame = std::min(capabilities.largest_frame, Bytes(kLargestXdpFrame));
+  if (const auto most = largest_interface_frame(request, info)) {
+    capabilities.largest_frame = std::min(capabilities.largest_frame, *most);
   }
   rte_ether_addr mac{};
   if (rte_eth_macaddr_get(id, &mac) == 0) std::memcpy(capabilities.mac.octets.data(), mac.addr_bytes, 6);
@@ -312,7 +348,8 @@ Expected<std::unique_ptr<EthdevPort>> start_device(std::uint16_t id, const PortR
     return fail(ErrorKind::unsupported, "{} has {} receive and {} transmit queues, and {} are wanted", name,
                 info.max_rx_queues, info.max_tx_queues, request.queues);
   }
-  auto port = std::make_unique<EthdevPort>(id, capabilities_of(id, request, info));
+  auto port = std::make_unique<EthdevPort>(id, capabilities_of(id, request, info),
+                                           largest_buffered_frame(request, info));
   if (auto started = port->start(request, info); !started) return tl::unexpected(started.error());
   return port;
 }

@@ -9,7 +9,7 @@ namespace rocetune::dpdk {
 
 class EthdevQueue final : public GroupMember {
  public:
-  // The pool's buffers hold `capabilities.largest_frame` each.
+  // The pool's buffers hold `capabilities.largest_frame` each, or more.
   EthdevQueue(std::uint16_t port, std::uint16_t index, rte_mempool* transmit_pool,
               const port::Capabilities& capabilities)
       : port_(port), index_(index), pool_(transmit_pool), capabilities_(capabilities) {}

@@ -127,7 +127,7 @@ Expected<wire::IpAddress> gid_of(const Message& message, const std::string& peer
 }
 
 std::uint32_t requests_for(const Plan& plan, std::uint32_t queue_pairs) {
-  return 3 * plan.window * queue_pairs;
+  return send_depth_for(plan) * queue_pairs;
 }
 
 }  // namespace rocetune::pattern

@@ -50,6 +50,10 @@ constexpr std::uint32_t kLargestMtu = 4096;
 // GiB. `largest_mtu`: the largest path MTU whose frames the port carries, bytes.
 Expected<> check(const Plan& plan, std::uint32_t largest_mtu = kLargestMtu);
 
+// Requests of a queue pair that may be posted and not completed: those in flight, and those whose echo came
+// but not their acknowledgement, which may wait.
+constexpr std::uint32_t send_depth_for(const Plan& plan) { return 3 * plan.window + 16; }
+
 // Where the bytes of a message lie. One region holds, for every queue pair, a slot to send from for each
 // message that may be in flight, and twice as many to receive into.
 class Layout {

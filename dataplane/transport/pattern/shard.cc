@@ -6,6 +6,8 @@ namespace rocetune::pattern {
 namespace {
 
 constexpr std::uint32_t kRegions = 16;
+// A few round trips over memif, and far below the timeout of any plan.
+constexpr Duration kAcknowledgementPatience = microseconds(4);
 constexpr std::uint64_t kRegionAddress = std::uint64_t{1} << 32;
 
 engine::EndpointOptions endpoint_options(const ShardOptions& options, std::uint32_t index,
@@ -21,6 +23,11 @@ engine::EndpointOptions endpoint_options(const ShardOptions& options, std::uint3
   out.line_rate = options.line_rate;
   out.controller = options.controller;
   out.payload_is_copied = true;  // write_frame copies it
+  // Round-trip times must not contain it, and both sides usually have the same control.
+  using Kind = ControllerChoice::Kind;
+  const bool takes_round_trips =
+      options.controller.kind == Kind::swift || options.controller.kind == Kind::timely;
+  if (!takes_round_trips) out.acknowledgement_patience = kAcknowledgementPatience;
   return out;
 }
 
@@ -73,7 +80,8 @@ Expected<> Shard::reserve_memory(Bytes size) {
 
 Expected<> Shard::create_pairs(std::uint32_t count, const Plan& plan) {
   for (std::uint32_t i = 0; i < count; ++i) {
-    const auto qpn = endpoint_->create({.send_depth = 3 * plan.window, .receive_depth = 2 * plan.window});
+    const auto qpn =
+        endpoint_->create({.send_depth = send_depth_for(plan), .receive_depth = 2 * plan.window});
     if (!qpn) return tl::unexpected(qpn.error());
     pairs_.push_back(*qpn);
   }

@@ -89,9 +89,7 @@ class Worker final : public Driver {
       port_.transmit(now, {});
       return;
     }
-    if (spare_count_ < kBurst) {
-      spare_count_ += port_.reserve(std::span(spare_).subspan(spare_count_, kBurst - spare_count_));
-    }
+    borrow();
     const std::size_t count = endpoint_.poll_transmit(now, std::span(frames_).first(spare_count_));
     // What is not one of many full bursts leaves in halves: the peer begins with the first while the second
     // is written.
@@ -106,6 +104,7 @@ class Worker final : public Driver {
       port_.transmit(now, next);
       out = out.subspan(next.size());
     } while (!out.empty());
+    if (!is_streaming_) borrow();  // for the next turn: now no frame waits for it
   }
 
   Expected<> ask(const wire::IpAddress& address) override {
@@ -167,6 +166,12 @@ class Worker final : public Driver {
     for (std::size_t i = 0; i < count; ++i) to_endpoint_[i].bytes = received_[i].bytes;
     endpoint_.on_frames(now, std::span(to_endpoint_).first(count));
     port_.release(std::span(received_).first(count));
+  }
+
+  // As many buffers as a burst may take, if the port has them.
+  void borrow() {
+    if (spare_count_ == kBurst) return;
+    spare_count_ += port_.reserve(std::span(spare_).subspan(spare_count_, kBurst - spare_count_));
   }
 
   void answer(Instant now, wire::ConstBytes frame) {

@@ -1,6 +1,7 @@
 // One case for each outcome that a row over texts can have: what is handed over, and what the row then says.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,8 @@ struct TextFixture {
   const char* title;  // of its row: an id may have several rows over texts
   Kind kind;
   std::vector<TextFile> files;
-  const char* says = "";  // part of the cause or the reason
+  const char* says = "";                            // part of the cause or the reason
+  std::optional<Severity> severity = std::nullopt;  // of the worst finding, where it matters
 };
 
 // A file of tests/fixtures/texts, under its own name or another: from_texts("bonding/lacp.txt").
@@ -32,8 +34,12 @@ Report report_of(const std::vector<TextFile>& files, const Rule& row);
 
 // Each family of texts has its own list, in text_fixtures_<family>.cc.
 std::vector<TextFixture> host_tool_text_fixtures();
+// Parts of the former.
+std::vector<TextFixture> loss_text_fixtures();
+std::vector<TextFixture> pause_text_fixtures();
 std::vector<TextFixture> rdma_tool_text_fixtures();
-std::vector<TextFixture> log_text_fixtures();
+std::vector<TextFixture> log_text_fixtures();  // with library_text_fixtures
+std::vector<TextFixture> library_text_fixtures();
 std::vector<TextFixture> benchmark_text_fixtures();
 std::vector<TextFixture> switch_text_fixtures();
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "agent/counters/schema.h"
 #include "agent/diagnose/engine.h"
 #include "agent/evidence/assembly.h"
 #include "agent/evidence/catalogue/catalogue.h"
@@ -40,10 +41,18 @@ Report judged(const std::vector<TextFile>& files, std::span<const Rule* const> r
     std::move(reading.documents.begin(), reading.documents.end(), std::back_inserter(documents));
   }
   const evidence::Dossier dossier(std::move(reports), std::move(documents));
-  const std::vector<evidence::AssembledHost> assembled = evidence::assemble_hosts(dossier);
+  std::vector<evidence::AssembledHost> assembled = evidence::assemble_hosts(dossier);
   std::vector<JudgedHost> hosts;
-  for (const evidence::AssembledHost& host : assembled) hosts.push_back({&host.host});
-  return diagnose(Facts{.hosts = hosts, .declared = {}, .policy = test_policy(), .dossier = &dossier}, rules);
+  static const host::NicTable kNics = host::NicTable::load(ConfigFiles()).value();
+  for (evidence::AssembledHost& one : assembled) {
+    host::name_nics(one.host, kNics);
+    hosts.push_back({&one.host, nullptr, true});
+  }
+  static const counters::Schema kSchema = counters::Schema::load(ConfigFiles()).value();
+  const std::vector<CountedPort> counted = counted_ports(dossier, kSchema);
+  return diagnose(
+      Facts{.hosts = hosts, .declared = {}, .policy = test_policy(), .dossier = &dossier, .counted = counted},
+      rules);
 }
 
 std::string said_in(const Report& report) {
@@ -65,6 +74,9 @@ TEST(TextRules, EveryFixtureHasItsOutcomeAndNoOther) {
     EXPECT_EQ(!report.passed.empty(), fixture.kind == Kind::passed) << where;
     EXPECT_EQ(!report.not_checked.empty(), fixture.kind == Kind::not_checked) << where;
     EXPECT_NE(said_in(report).find(fixture.says), std::string::npos) << where;
+    if (fixture.severity && !report.findings.empty()) {
+      EXPECT_EQ(report.findings.front().severity, *fixture.severity) << where;
+    }
     for (const Finding& finding : report.findings) {
       EXPECT_FALSE(finding.evidence.empty()) << where;
       EXPECT_FALSE(finding.subject.empty()) << where;

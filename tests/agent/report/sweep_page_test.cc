@@ -79,8 +79,27 @@ TEST(SweepPage, WrongAndUnfinishedRunsAreNamed) {
                         "lossless class: 3 drops</div>"));
   EXPECT_THAT(page, HasSubstr("<b>A deadlock</b> in 1 of 4 runs."));
   EXPECT_THAT(page, HasSubstr("<b>Traffic is unfinished</b> in 1 of 4 runs"));
-  EXPECT_THAT(page, HasSubstr("✗ wrong</span><span class='badge warn'>! unfinished</span>"));
+  EXPECT_THAT(page, HasSubstr("✗ wrong</span></div>"));
+  EXPECT_THAT(page, HasSubstr("<div class='badges'><span class='badge bad'>✗ deadlock</span>"
+                              "<span class='badge warn'>! unfinished</span></div>"));
   EXPECT_THAT(page, Not(HasSubstr("All checks hold")));
+}
+
+TEST(SweepPage, SaysWhichRunsShowTheLesson) {
+  std::vector<fabric::Variation> runs = four_runs();
+  EXPECT_THAT(swept_page(runs), Not(HasSubstr("What this scenario shows")));
+  for (fabric::Variation& run : runs) {
+    run.result.lesson = {
+        {.says = "a < b", .metric = "goodput_gbps", .is_seen = run.settings[0].value == "50kB"},
+        {.says = "never", .metric = "goodput_gbps"}};
+  }
+  runs[0].result.lesson[1].is_seen = true;
+  const std::string page = swept_page(runs);
+  EXPECT_EQ(markup_problem(page), "");
+  EXPECT_THAT(page,
+              HasSubstr("<li class='good'><b class='sign'>1</b> a &lt; b<small>in 2 of 4 runs</small>"));
+  EXPECT_THAT(page, HasSubstr("<td>✓</td>"));
+  EXPECT_THAT(page, HasSubstr("<td>1 of 2</td>"));
 }
 
 TEST(SweepPage, WithoutCompletionTimesHasNone) {

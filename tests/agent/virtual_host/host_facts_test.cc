@@ -80,11 +80,24 @@ rp_ai_rate = "7Mbps")"));
   EXPECT_EQ(port_of("", 1).rdma->active_mtu, Bytes(4096)) << "the others keep theirs";
 }
 
+TEST(HostFacts, HaveTheEtsOfTheScenario) {
+  const host::Ets usual = *facts_of(kPaused, "", 2).ports.at(0).dcb.ets;
+  EXPECT_EQ(usual.tc_of_priority, a_class_each());
+  EXPECT_THAT(usual.tsa, ::testing::Each(host::Tsa::strict));
+  const host::Ets shared = *port_of(own("ets = [10, 0, 0, 90, 0, 0, 0, 0]\n"
+                                        "traffic_classes = [0, 0, 0, 3, 0, 0, 6, 0]"))
+                                .dcb.ets;
+  EXPECT_EQ(shared.tc_of_priority[6], TrafficClass(6));
+  EXPECT_EQ(shared.tc_of_priority[7], TrafficClass(0));
+  EXPECT_EQ(shared.tsa[3], host::Tsa::ets);
+  EXPECT_EQ(shared.tsa[6], host::Tsa::strict);
+  EXPECT_EQ(shared.tx_share_percent[3], 90);
+}
+
 TEST(HostFacts, SayWhyTheFabricDoesNotShowSomething) {
   const host::Host host = facts_of(kHealthy, "", 0);
   EXPECT_THAT(host.hypervisor.error().why, HasSubstr("virtual fabric"));
   EXPECT_THAT(host.ports[0].pcie.error().why, HasSubstr("no PCIe"));
-  EXPECT_THAT(host.ports[0].dcb.ets.error().why, HasSubstr("strictly by priority"));
   EXPECT_THAT(host.ports[0].dcb.buffers.error().why, HasSubstr("one pool"));
   for (const host::InterfaceState& state : host::interfaces_of(host)) {
     EXPECT_TRUE(state.state == host::InterfaceState::State::usable ||

@@ -14,6 +14,17 @@ using ::testing::HasSubstr;
 
 host::Knob knob(KnobKind kind, const std::string& parameter = "") { return {kPort, kind, parameter}; }
 
+// Data 90 %, everything else 10 %, CNPs before both.
+const host::EtsSetting kShares = [] {
+  host::EtsSetting out;
+  out.tc_of_priority[3] = TrafficClass(3);
+  out.tc_of_priority[6] = TrafficClass(6);
+  out.tsa[0] = out.tsa[3] = host::Tsa::ets;
+  out.tx_share_percent[0] = 10;
+  out.tx_share_percent[3] = 90;
+  return out;
+}();
+
 // A scenario, and host 2 of it to be written to.
 class Knobs : public ::testing::Test {
  protected:
@@ -49,6 +60,8 @@ TEST_F(Knobs, ReadBackAsTheyWereWritten) {
   expect_read_back(knob(KnobKind::mtu), std::int64_t{9000});
   expect_read_back(knob(KnobKind::pfc), host::PfcSetting{.enabled = PrioritySet(0b10000)});
   expect_read_back(knob(KnobKind::pfc), host::PfcSetting{});
+  expect_read_back(knob(KnobKind::ets), kShares);
+  expect_read_back(knob(KnobKind::ets), host::EtsSetting{});  // all priorities in one strict class
   expect_read_back(knob(KnobKind::pfc_prevention), std::int64_t{250});
   expect_read_back(knob(KnobKind::pfc_prevention), std::int64_t{0});
   expect_read_back(knob(KnobKind::cm_default_tos), std::int64_t{TosByte(Dscp(10), Ecn::ect0).wire()});
@@ -90,13 +103,25 @@ TEST_F(Knobs, WhatIsWrittenIsWhatRuns) {
 
 TEST_F(Knobs, AllOfABatchOrNothing) {
   const host::Host before = read();
-  EXPECT_FALSE(write({{knob(KnobKind::mtu), std::int64_t{1500}}, {knob(KnobKind::ets), host::EtsSetting{}}}));
+  EXPECT_FALSE(
+      write({{knob(KnobKind::mtu), std::int64_t{1500}}, {knob(KnobKind::buffers), host::BufferSetting{}}}));
   EXPECT_EQ(read(), before);
 }
 
 TEST_F(Knobs, WhatTheFabricDoesNotHaveIsRefused) {
   EXPECT_THAT(refusal(knob(KnobKind::mtu), std::int64_t{4200}), HasSubstr("9000B"));
-  EXPECT_THAT(refusal(knob(KnobKind::ets), host::EtsSetting{}), HasSubstr("strictly by priority"));
+  host::EtsSetting ets = kShares;
+  ets.willing = true;
+  EXPECT_THAT(refusal(knob(KnobKind::ets), ets), HasSubstr("no DCBX"));
+  ets = kShares;
+  ets.rx_share_percent[3] = 90;
+  EXPECT_THAT(refusal(knob(KnobKind::ets), ets), HasSubstr("receives is not shared"));
+  ets = kShares;
+  ets.tsa[1] = host::Tsa::credit_based;
+  EXPECT_THAT(refusal(knob(KnobKind::ets), ets), HasSubstr("class 1 is cbs, allowed: strict, ets"));
+  ets = kShares;
+  ets.tx_share_percent[3] = 80;
+  EXPECT_THAT(refusal(knob(KnobKind::ets), ets, ErrorKind::bad_input), HasSubstr("shares of 90 % in all"));
   EXPECT_THAT(refusal(knob(KnobKind::buffers), host::BufferSetting{}), HasSubstr("one pool"));
   EXPECT_THAT(refusal(knob(KnobKind::global_pause), host::GlobalPause{.receive = true}),
               HasSubstr("no 802.3x pause"));

@@ -19,6 +19,8 @@ hosts = 4
 [hosts]
 mtu = 4096
 storm_prevention = "100ms"
+ets = [50, 0, 0, 50, 0, 0, 0, 0]
+traffic_classes = [0, 0, 0, 3, 0, 0, 6, 0]
 [switches]
 buffer = "8MiB"
 lossless = [3]

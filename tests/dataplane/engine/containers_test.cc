@@ -54,6 +54,21 @@ TEST(SlotPool, TakesOutOfTheMiddle) {
   EXPECT_THAT(content(pool, a), ElementsAre(0, 1, 7));
 }
 
+TEST(SlotPool, TakesAValueWithALinkOfItsOwn) {
+  struct Request {
+    int number = 0;
+    std::uint32_t next = kNoSlot;
+  };
+  SlotPool<Request> pool(3);
+  SlotQueue a;
+  for (int i = 0; i < 3; ++i) pool[pool.push(a)].number = i;
+  pool.pop(a);
+  pool[pool.push(a)].number = 3;
+  std::vector<int> all;
+  for (std::uint32_t i = a.head; i != kNoSlot; i = pool.next(i)) all.push_back(pool[i].number);
+  EXPECT_THAT(all, ElementsAre(1, 2, 3));
+}
+
 TEST(CompletionQueue, KeepsTheOrderHoweverFullItIs) {
   CompletionQueue queue(5);
   std::uint64_t pushed = 0;

@@ -40,6 +40,9 @@ void Schedule::make_parameters() {
               .memory_regions = 2,
               .line_rate = gigabits_per_second(10)};
   options_.payload_is_copied = chance(30);
+  if (chance(30)) {
+    options_.acknowledgement_patience = microseconds(1 + static_cast<std::int64_t>(random_.below(8)));
+  }
   using Kind = ControllerChoice::Kind;
   constexpr std::array kinds{Kind::off, Kind::off, Kind::dcqcn, Kind::swift, Kind::timely, Kind::fixed};
   options_.controller.kind = kinds[random_.below(kinds.size())];

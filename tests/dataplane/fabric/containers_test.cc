@@ -19,12 +19,7 @@ TEST(Fifo, AgreesWithADeque) {
     // Grows for a while, then shrinks, again and again.
     const bool grows = i / 500 % 2 == 0;
     const std::uint64_t what = random.below(8);
-    if (what == 0) {
-      std::vector<std::uint64_t> several(random.below(5), i);
-      model.insert(model.end(), several.begin(), several.end());
-      fifo.append(several);
-      ASSERT_TRUE(several.empty());
-    } else if (what < (grows ? 6U : 3U)) {
+    if (what < (grows ? 6U : 3U)) {
       fifo.push(i);
       model.push_back(i);
     } else if (!model.empty()) {

@@ -354,29 +354,5 @@ bytes = "4MB"
   }
 }
 
-TEST(Ets, SharesALinkByWeight) {
-  const std::string text = R"(
-name = "ets"
-limit = "600us"
-[topology]
-shape = "star"
-hosts = 3
-[hosts]
-controller = "off"
-[switches]
-buffer = "16MiB"
-lossless = [3]
-ets = [0, 0, 0, 100, 0, 0, 0, 0]
-[[flows]]
-pattern = "incast"
-senders = 2
-bytes = "1MB"
-)";
-  EXPECT_EQ(violations(result_of(text)), "");
-  const auto refused = scenario_from_toml(text, "x.toml", {{"switches.ets", "[0, 0, 0, 60, 0, 0, 0, 0]"}});
-  ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().text().find("sum to 100"), std::string::npos);
-}
-
 }  // namespace
 }  // namespace rocetune::fabric

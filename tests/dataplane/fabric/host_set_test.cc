@@ -51,7 +51,9 @@ TEST(HostSet, IsATextOrNumbersInAFile) {
   EXPECT_THAT(read("[4, 4]"), HasSubstr("x.toml:1:9: hosts: found an array of 2, allowed: hosts such as"));
   EXPECT_THAT(read("[]"), HasSubstr("hosts such as"));
   EXPECT_THAT(read("[65536]"), HasSubstr("hosts[0]: found 65536, allowed: 0 to 65535"));
-  EXPECT_THAT(read("3"), HasSubstr("found 3, allowed: hosts such as"));
+  EXPECT_EQ(read("3"), "3");
+  EXPECT_THAT(read("65536"), HasSubstr("hosts: found 65536, allowed: 0 to 65535"));
+  EXPECT_THAT(read("true"), HasSubstr("found true, allowed: hosts such as"));
   EXPECT_THAT(read("\"0..3\""), HasSubstr("found \"0..3\", allowed: hosts such as"));
 }
 

@@ -153,6 +153,32 @@ TEST(Scenario, WhatASingleHostCannotHaveIsRefused) {
       << with("lossless = [0, 1, 2, 3, 4, 5]");
 }
 
+TEST(Scenario, SettingsOfSomeHostsAreOfARangeOrOne) {
+  const auto own = [](const std::string& hosts) {
+    return scenario_from_toml(std::string(kSmall) + "[[hosts.own]]\nmtu = 512\nhosts = " + hosts + "\n",
+                              "x.toml");
+  };
+  EXPECT_EQ(own("\"1-2\"")->options.own_host.size(), 2u);
+  EXPECT_EQ(own("2")->options.own_host.count(2), 1u);
+  EXPECT_NE(own("3").error().text().find("hosts.own[0].hosts: found 3, allowed: hosts below 3"),
+            std::string::npos)
+      << own("3").error().text();
+}
+
+TEST(Scenario, AnAckTimeoutIsANumberAndATimeNamesThoseNextToIt) {
+  const auto with = [](const std::string& value) {
+    const auto scenario = scenario_from_toml(kSmall, "x.toml", {{"hosts.ack_timeout", value}});
+    return scenario ? std::to_string(scenario->options.host.ack_timeout) : scenario.error().text();
+  };
+  EXPECT_EQ(with("0"), "0");
+  EXPECT_EQ(with("31"), "31");
+  EXPECT_NE(with("32").find("0 to 31"), std::string::npos) << with("32");
+  EXPECT_NE(with("1ms").find("7 is 524.288us, 8 is 1.04858ms"), std::string::npos) << with("1ms");
+  EXPECT_NE(with("16.384us").find("(0: never): 2 is 16.384us"), std::string::npos) << with("16.384us");
+  EXPECT_NE(with("1ns").find("(0: never): 1 is 8.192us"), std::string::npos) << with("1ns");
+  EXPECT_NE(with("soon").find("0 to 31"), std::string::npos) << with("soon");
+}
+
 TEST(Scenario, HostsConnectWithTheSmallerPathMtu) {
   const std::string text = std::string(kSmall) + "[[hosts.own]]\nhosts = [1]\nmtu = 256\n";
   const auto scenario = scenario_from_toml(text, "x.toml");

@@ -15,6 +15,7 @@ namespace rocetune::interop {
 enum class Operation : std::uint8_t {
   send,
   send_immediate,
+  send_invalidate,
   write,
   write_immediate,
   read,
@@ -43,9 +44,10 @@ struct Command {
     open,      // make a queue pair with path MTU `mtu` at the local address `gid` -> address
     connect,   // to `peer`
     fill,      // `count` messages of `sizes`: source area gets content of `seed`, target area zeros
+    windows,   // open `count` windows over all memory, for the connected peer only -> keys
     receive,   // post receive requests for `count` messages of `sizes`
     ask,       // do `operation` `count` times -> completed, status, once nothing is in flight
-    collect,   // wait for `count` messages received -> lengths, immediates, status
+    collect,   // wait for `count` messages received -> lengths, immediates, invalidated, status
     digest,    // -> SHA-256 of `count` messages of `sizes` in the source or target area
     counters,  // -> everything counted so far
     close,     // destroy the queue pair
@@ -63,6 +65,8 @@ struct Command {
   std::uint32_t count = 0;
   std::vector<std::uint32_t> sizes;  // message i has sizes[i % n] bytes
   bool of_target = false;            // digest
+  // ask: message i names keys[i % n] of the peer, to be invalidated, or in place of its memory's key.
+  std::vector<std::uint32_t> keys;
   static constexpr void fields(auto&& visit, auto&... self) {
     visit("kind", self.kind...);
     visit("mtu", self.mtu...);
@@ -77,6 +81,7 @@ struct Command {
     visit("count", self.count...);
     visit("sizes", self.sizes...);
     visit("of_target", self.of_target...);
+    visit("keys", self.keys...);
   }
 };
 
@@ -88,6 +93,8 @@ struct Reply {
   std::string digest;
   std::vector<std::uint32_t> lengths;
   std::vector<std::uint32_t> immediates;
+  std::vector<std::uint32_t> keys;
+  std::vector<std::uint32_t> invalidated;  // keys, as the receives said
   std::map<std::string, std::uint64_t> counters;
   static constexpr void fields(auto&& visit, auto&... self) {
     visit("error", self.error...);
@@ -97,6 +104,8 @@ struct Reply {
     visit("digest", self.digest...);
     visit("lengths", self.lengths...);
     visit("immediates", self.immediates...);
+    visit("keys", self.keys...);
+    visit("invalidated", self.invalidated...);
     visit("counters", self.counters...);
   }
 };
@@ -108,9 +117,10 @@ std::string to_line(const Reply& reply);
 
 namespace rocetune {
 ROCETUNE_ENUM(interop::Operation, P{E::send, "send"}, P{E::send_immediate, "send_immediate"},
-              P{E::write, "write"}, P{E::write_immediate, "write_immediate"}, P{E::read, "read"},
+              P{E::send_invalidate, "send_invalidate"}, P{E::write, "write"},
+              P{E::write_immediate, "write_immediate"}, P{E::read, "read"},
               P{E::compare_swap, "compare_swap"}, P{E::fetch_add, "fetch_add"});
 ROCETUNE_ENUM(interop::Command::Kind, P{E::open, "open"}, P{E::connect, "connect"}, P{E::fill, "fill"},
-              P{E::receive, "receive"}, P{E::ask, "ask"}, P{E::collect, "collect"}, P{E::digest, "digest"},
-              P{E::counters, "counters"}, P{E::close, "close"});
+              P{E::windows, "windows"}, P{E::receive, "receive"}, P{E::ask, "ask"}, P{E::collect, "collect"},
+              P{E::digest, "digest"}, P{E::counters, "counters"}, P{E::close, "close"});
 }  // namespace rocetune

@@ -15,7 +15,7 @@
 namespace rocetune::interop {
 namespace {
 
-constexpr std::uint32_t kRegions = 16;
+constexpr std::uint32_t kRegions = 128;  // one of them for the peer, the others for windows
 constexpr std::uint64_t kMemoryAddress = std::uint64_t{7} << 40;
 constexpr std::uint32_t kDepth = 4096;  // requests of a queue pair
 constexpr std::uint32_t kIdleTurns = 100;
@@ -40,25 +40,30 @@ class EngineSide final : public Side {
         neighbours_(port.queue(0).capabilities().mac, std::move(own)),
         worker_(port.queue(0), endpoint_, access_, neighbours_, clock_),
         block_(std::move(block)) {
-    const auto key = endpoint_.add_region(
-        {.address = kMemoryAddress,
-         .length = kMemory,
-         .access = engine::kLocalWrite | engine::kRemoteRead | engine::kRemoteWrite | engine::kRemoteAtomic,
-         .location = engine::HostMemory::location_of(block_.bytes().data())});
+    const auto key = add_region();
     ROCETUNE_ASSERT(key.has_value());
     key_ = *key;
   }
 
   Expected<Address> open(const Command& command) override;
   Expected<> connect(const Command& command) override;
+  Expected<std::uint32_t> open_window() override;
   Expected<> post_receive(std::uint64_t id, std::uint64_t offset, std::uint32_t length) override;
   Expected<> post(const Request& request) override;
   Expected<> turn(std::vector<Done>& done) override;
-  Expected<> close() override { return endpoint_.destroy(qpn_); }
+  Expected<> close() override;
   std::span<std::byte> memory() override { return block_.bytes().first(kMemory); }
   std::map<std::string, std::uint64_t> counters() override;
 
  private:
+  // One more region of the same memory.
+  Expected<engine::MemoryKey> add_region() {
+    return endpoint_.add_region(
+        {.address = kMemoryAddress,
+         .length = kMemory,
+         .access = engine::kLocalWrite | engine::kRemoteRead | engine::kRemoteWrite | engine::kRemoteAtomic,
+         .location = engine::HostMemory::location_of(block_.bytes().data())});
+  }
   engine::Buffer buffer(std::uint64_t offset, std::uint32_t length) const {
     return {kMemoryAddress + offset, length, key_};
   }
@@ -73,6 +78,7 @@ class EngineSide final : public Side {
   soft::Worker<dpdk::Queue> worker_;
   soft::MemoryBlock block_;
   engine::MemoryKey key_;
+  std::vector<engine::MemoryKey> windows_;  // some of them invalidated
   wire::Qpn qpn_;
   wire::IpAddress own_;
   std::uint64_t busy_turns_ = 0;
@@ -127,6 +133,21 @@ Expected<> EngineSide::connect(const Command& command) {
   return endpoint_.connect(qpn_, parameters);
 }
 
+Expected<std::uint32_t> EngineSide::open_window() {
+  const auto key = add_region();
+  if (!key) return tl::unexpected(key.error());
+  windows_.push_back(*key);
+  return key->value();
+}
+
+Expected<> EngineSide::close() {
+  auto destroyed = endpoint_.destroy(qpn_);
+  for (const engine::MemoryKey& window : windows_)
+    (void)endpoint_.remove_region(window);  // absent: invalidated
+  windows_.clear();
+  return destroyed;
+}
+
 Expected<> EngineSide::post_receive(std::uint64_t id, std::uint64_t offset, std::uint32_t length) {
   const auto posted = endpoint_.post_receive(qpn_, {.work_id = id, .local = buffer(offset, length)});
   if (!posted) return fail(ErrorKind::conflict, "receive {}: {}", id, enum_name(posted.error()));
@@ -137,6 +158,7 @@ Expected<> EngineSide::post(const Request& request) {
   static const std::map<Operation, engine::SendKind> kinds{
       {Operation::send, engine::SendKind::send},
       {Operation::send_immediate, engine::SendKind::send},
+      {Operation::send_invalidate, engine::SendKind::send},
       {Operation::write, engine::SendKind::write},
       {Operation::write_immediate, engine::SendKind::write},
       {Operation::read, engine::SendKind::read},
@@ -146,9 +168,11 @@ Expected<> EngineSide::post(const Request& request) {
   send.has_immediate =
       request.operation == Operation::send_immediate || request.operation == Operation::write_immediate;
   send.immediate = request.immediate;
+  send.has_invalidate = request.operation == Operation::send_invalidate;
+  send.invalidate = engine::MemoryKey(request.key);
   send.local = buffer(request.local, request.length);
   send.remote_address = peer_.memory + request.remote;
-  send.remote_key = engine::MemoryKey(peer_.key);
+  send.remote_key = engine::MemoryKey(request.key);
   send.swap_or_add = request.swap_or_add;
   send.compare = request.compare;
   const auto posted = endpoint_.post_send(qpn_, send);
@@ -166,6 +190,7 @@ Expected<> EngineSide::turn(std::vector<Done>& done) {
     one.status = enum_name(completion.status);
     one.length = completion.length;
     if (completion.has_immediate) one.immediate = completion.immediate;
+    if (completion.has_invalidated) one.invalidated = completion.invalidated.value();
   }
   worker_.transmit(now);
   rest();

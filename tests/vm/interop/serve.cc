@@ -61,6 +61,7 @@ class Server {
   std::optional<Command> waiting_;  // ask or collect that is not done yet
   std::uint32_t posted_ = 0;
   std::uint32_t finished_ = 0;
+  std::uint32_t peer_key_ = 0;
   std::string status_ = "success";
   std::vector<Done> received_;
 };
@@ -99,6 +100,8 @@ Request Server::request(std::uint32_t i) const {
   const std::uint64_t seed = waiting_->seed;
   Request out{.id = i, .operation = waiting_->operation, .length = layout.size(i)};
   out.immediate = static_cast<std::uint32_t>(seed + i);
+  const auto& keys = waiting_->keys;
+  out.key = keys.empty() ? peer_key_ : keys[i % keys.size()];
   switch (out.operation) {
     case Operation::read:
       out.local = kArea + layout.offset(i);
@@ -151,6 +154,7 @@ std::optional<Reply> Server::start(const Command& command) {
       break;
     }
     case Command::Kind::connect:
+      peer_key_ = command.peer.key;
       result = side_.connect(command);
       break;
     case Command::Kind::close:
@@ -165,6 +169,12 @@ std::optional<Reply> Server::start(const Command& command) {
         reply.digest = digest(command);
       } else if (command.kind == Command::Kind::fill) {
         fill(command);
+      } else if (command.kind == Command::Kind::windows) {
+        for (std::uint32_t i = 0; i < command.count; ++i) {
+          const auto key = side_.open_window();
+          if (!key) return Reply{.error = key.error().text()};
+          reply.keys.push_back(*key);
+        }
       } else if (command.kind == Command::Kind::receive) {
         result = receive(command);
       } else {
@@ -192,6 +202,7 @@ std::optional<Reply> Server::advance() {
     for (const Done& done : received_) {
       reply.lengths.push_back(done.length);
       if (done.immediate) reply.immediates.push_back(*done.immediate);
+      if (done.invalidated) reply.invalidated.push_back(*done.invalidated);
     }
     received_.clear();
   }

@@ -16,6 +16,7 @@ struct Request {
   std::uint32_t length = 0;
   std::uint64_t remote = 0;
   std::uint32_t immediate = 0;
+  std::uint32_t key = 0;  // of the peer: to invalidate, or for the remote place
   std::uint64_t swap_or_add = 0;
   std::uint64_t compare = 0;
 };
@@ -26,6 +27,7 @@ struct Done {
   std::string status;  // the engine's names; "success"
   std::uint32_t length = 0;
   std::optional<std::uint32_t> immediate;
+  std::optional<std::uint32_t> invalidated;  // key
 };
 
 class Side {
@@ -33,6 +35,9 @@ class Side {
   virtual ~Side() = default;
   virtual Expected<Address> open(const Command& command) = 0;
   virtual Expected<> connect(const Command& command) = 0;
+  // A key by which the peer may use all memory until it is invalidated or the queue pair closed. Nothing is
+  // in flight.
+  virtual Expected<std::uint32_t> open_window() = 0;
   virtual Expected<> post_receive(std::uint64_t id, std::uint64_t offset, std::uint32_t length) = 0;
   virtual Expected<> post(const Request& request) = 0;
   // Keeps the queue pair alive; completions are added to `done`. May wait a little if there is nothing to do.

@@ -23,6 +23,11 @@ constexpr std::uint8_t kRnrTimer = 12;  // 0.64 ms
 constexpr int kAccess =
     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
 
+// Linux' rxe_resp.c puts the kernel's IB_WC_WITH_INVALIDATE (rdma/ib_verbs.h) into completions for user
+// space, where this bit has another meaning (IBV_WC_IP_CSUM_OK, which rxe never sets) and IBV_WC_WITH_INV is
+// the next.
+constexpr unsigned kRxeWithInvalidate = 1U << 2;
+
 // The engine's word for it.
 std::string status_of(ibv_wc_status status) {
   switch (status) {
@@ -55,6 +60,8 @@ ibv_wr_opcode opcode_of(Operation operation) {
       return IBV_WR_SEND;
     case Operation::send_immediate:
       return IBV_WR_SEND_WITH_IMM;
+    case Operation::send_invalidate:
+      return IBV_WR_SEND_WITH_INV;
     case Operation::write:
       return IBV_WR_RDMA_WRITE;
     case Operation::write_immediate:
@@ -86,6 +93,7 @@ class VerbsSide final : public Side {
   Expected<> start(const std::string& device);
   Expected<Address> open(const Command& command) override;
   Expected<> connect(const Command& command) override;
+  Expected<std::uint32_t> open_window() override;
   Expected<> post_receive(std::uint64_t id, std::uint64_t offset, std::uint32_t length) override;
   Expected<> post(const Request& request) override;
   Expected<> turn(std::vector<Done>& done) override;
@@ -109,6 +117,7 @@ class VerbsSide final : public Side {
   ibv_qp* pair_ = nullptr;
   std::uint8_t gid_index_ = 0;
   Address peer_;
+  std::vector<ibv_mw*> windows_;
 };
 
 Expected<> VerbsSide::start(const std::string& name) {
@@ -119,7 +128,8 @@ Expected<> VerbsSide::start(const std::string& name) {
   if (list != nullptr) ibv_free_device_list(list);
   if (context_ == nullptr) return fail_os(errno, "{}: cannot be opened", name);
   domain_ = ibv_alloc_pd(context_);
-  if (domain_ != nullptr) region_ = ibv_reg_mr(domain_, memory_.data(), memory_.size(), kAccess);
+  if (domain_ != nullptr)
+    region_ = ibv_reg_mr(domain_, memory_.data(), memory_.size(), kAccess | IBV_ACCESS_MW_BIND);
   if (region_ == nullptr) return fail_os(errno, "{}: no memory region", name);
   completions_ = ibv_create_cq(context_, kSends + kReceives, nullptr, nullptr, 0);
   if (completions_ == nullptr) return fail_os(errno, "{}: no completion queue", name);
@@ -195,6 +205,31 @@ Expected<> VerbsSide::connect(const Command& command) {
   return {};
 }
 
+// A memory window of type 2, which is what a peer may invalidate: its key's last byte is the binder's choice.
+Expected<std::uint32_t> VerbsSide::open_window() {
+  ibv_mw* window = ibv_alloc_mw(domain_, IBV_MW_TYPE_2);
+  if (window == nullptr) return fail_os(errno, "no memory window");
+  windows_.push_back(window);
+  ibv_send_wr bind{};
+  bind.opcode = IBV_WR_BIND_MW;
+  bind.bind_mw.mw = window;
+  bind.bind_mw.rkey = ibv_inc_rkey(window->rkey);
+  bind.bind_mw.bind_info = {.mr = region_,
+                            .addr = reinterpret_cast<std::uintptr_t>(memory_.data()),
+                            .length = memory_.size(),
+                            .mw_access_flags = kAccess & ~IBV_ACCESS_LOCAL_WRITE};
+  ibv_send_wr* bad = nullptr;
+  if (const int status = ibv_post_send(pair_, &bind, &bad)) return fail_os(status, "memory window");
+  ibv_wc completion{};
+  int count = 0;
+  while (count == 0) count = ibv_poll_cq(completions_, 1, &completion);
+  if (count < 0 || completion.status != IBV_WC_SUCCESS) {
+    return fail(ErrorKind::io, "binding a memory window: {}",
+                count < 0 ? "no answer" : status_of(completion.status));
+  }
+  return bind.bind_mw.rkey;
+}
+
 Expected<> VerbsSide::post_receive(std::uint64_t id, std::uint64_t offset, std::uint32_t length) {
   ibv_sge place = piece(offset, length);
   ibv_recv_wr request{.wr_id = id, .next = nullptr, .sg_list = &place, .num_sge = 1};
@@ -210,16 +245,20 @@ Expected<> VerbsSide::post(const Request& request) {
   send.sg_list = &place;
   send.num_sge = 1;
   send.opcode = opcode_of(request.operation);
-  send.imm_data = htonl(request.immediate);
+  if (request.operation == Operation::send_invalidate) {
+    send.invalidate_rkey = request.key;
+  } else {
+    send.imm_data = htonl(request.immediate);
+  }
   if (request.operation == Operation::compare_swap || request.operation == Operation::fetch_add) {
     send.wr.atomic.remote_addr = peer_.memory + request.remote;
-    send.wr.atomic.rkey = peer_.key;
+    send.wr.atomic.rkey = request.key;
     const bool swaps = request.operation == Operation::compare_swap;
     send.wr.atomic.compare_add = swaps ? request.compare : request.swap_or_add;
     send.wr.atomic.swap = request.swap_or_add;
   } else {
     send.wr.rdma.remote_addr = peer_.memory + request.remote;
-    send.wr.rdma.rkey = peer_.key;
+    send.wr.rdma.rkey = request.key;
   }
   ibv_send_wr* bad = nullptr;
   if (const int status = ibv_post_send(pair_, &send, &bad)) return fail_os(status, "request {}", request.id);
@@ -241,6 +280,8 @@ Expected<> VerbsSide::turn(std::vector<Done>& done) {
     one.is_receive = (completion.opcode & IBV_WC_RECV) != 0;
     one.length = one.is_receive ? completion.byte_len : 0;
     if ((completion.wc_flags & IBV_WC_WITH_IMM) != 0) one.immediate = ntohl(completion.imm_data);
+    if ((completion.wc_flags & (IBV_WC_WITH_INV | kRxeWithInvalidate)) != 0)
+      one.invalidated = completion.invalidated_rkey;
   }
   if (count == 0) {
     const timespec moment{.tv_nsec = 100'000};  // the CPU is the other side's, and the kernel's
@@ -250,6 +291,10 @@ Expected<> VerbsSide::turn(std::vector<Done>& done) {
 }
 
 Expected<> VerbsSide::close() {
+  for (ibv_mw* window : windows_) {  // first: a bound one holds its queue pair
+    if (const int status = ibv_dealloc_mw(window)) return fail_os(status, "memory window");
+  }
+  windows_.clear();
   if (const int status = ibv_destroy_qp(pair_)) return fail_os(status, "queue pair");
   pair_ = nullptr;
   return {};

@@ -73,6 +73,14 @@ TEST(IsMemifClient, IsWhatItsArgumentsSay) {
   EXPECT_FALSE(is_memif_client("--vdev=net_ring0", "net_ring0"));
 }
 
+TEST(PcapInterfaces, AreThoseOfEveryDirectionAndNoFiles) {
+  EXPECT_THAT(pcap_interfaces("net_pcap0,rx_iface_in=a,tx_iface=b"), ElementsAre("a", "b"));
+  EXPECT_THAT(pcap_interfaces("iface=eth0"), ElementsAre("eth0"));
+  EXPECT_THAT(pcap_interfaces("rx_iface=a,rx_iface=b"), ElementsAre("a", "b"));
+  EXPECT_THAT(pcap_interfaces("rx_pcap=iface=x.pcap,tx_pcap=out.pcap"), ElementsAre());
+  EXPECT_THAT(pcap_interfaces(""), ElementsAre());
+}
+
 TEST(MemifServerSockets, AreThoseInTheFileSystem) {
   const std::vector<std::string> arguments{
       "-l",
