@@ -4,8 +4,8 @@
 #include <poll.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +21,7 @@ namespace {
 
 constexpr Duration kGrace = milliseconds(500);  // between asking and killing
 constexpr Duration kLook = milliseconds(20);
+constexpr Duration kDeath = seconds(5);  // a killed process that hangs in the kernel is not waited for
 
 struct Pipe {
   Descriptor read, write;
@@ -107,6 +108,7 @@ Expected<Process> Process::start(const std::vector<std::string>& words, const st
     process.pid_ = 0;
     return fail_os(error, "{}", words.front());
   }
+  process.handle_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, process.pid_, 0)));
   process.output_ = std::move(out->read);
   process.errors_ = std::move(err->read);
   for (const int fd : {process.output_.fd(), process.errors_.fd()}) ::fcntl(fd, F_SETFL, O_NONBLOCK);
@@ -118,7 +120,7 @@ Process::Process(Process&& other) noexcept { *this = std::move(other); }
 Process& Process::operator=(Process&& other) noexcept {
   std::swap(pid_, other.pid_);
   std::swap(status_, other.status_);
-  std::swap(taken_, other.taken_);
+  std::swap(handle_, other.handle_);
   output_ = std::move(other.output_);
   errors_ = std::move(other.errors_);
   out_.swap(other.out_);
@@ -128,61 +130,82 @@ Process& Process::operator=(Process&& other) noexcept {
 
 Process::~Process() { end(); }
 
-bool Process::read(Duration wait) {
-  std::array<pollfd, 2> waiting{};
-  std::size_t count = 0;
-  for (const Descriptor* from : {&output_, &errors_}) {
-    if (from->is_open()) waiting[count++] = {from->fd(), POLLIN, 0};
-  }
-  if (count == 0) return false;
-  const auto milliseconds_left = std::max<std::int64_t>(0, wait / milliseconds(1));
-  ::poll(waiting.data(), count, static_cast<int>(milliseconds_left));
+void Process::drain_all() {
   if (output_.is_open() && !drain(output_, out_, kMostOutput, false)) output_ = Descriptor();
   if (errors_.is_open() && !drain(errors_, err_, kMostErrors, true)) errors_ = Descriptor();
-  return output_.is_open() || errors_.is_open();
+}
+
+bool Process::has_ended() const {
+  siginfo_t info{};
+  const auto asked = retry_interrupted(
+      [&] { return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT); });
+  return asked != 0 || info.si_pid == pid_;
+}
+
+// What it started and left behind is killed while its own number still stands for its group.
+void Process::collect() {
+  ::kill(-pid_, SIGKILL);
+  int status = 0;
+  const pid_t ended = retry_interrupted([&] { return ::waitpid(pid_, &status, 0); });
+  if (ended > 0) status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  pid_ = 0;
+  handle_ = Descriptor();
+}
+
+bool Process::poll(Duration wait) {
+  if (pid_ <= 0) return false;
+  const SystemClock clock;
+  const Instant deadline = clock.now() + wait;
+  for (;;) {
+    std::array<pollfd, 3> waiting{};
+    std::size_t count = 0;
+    for (const Descriptor* from : {&output_, &errors_, &handle_}) {
+      if (from->is_open()) waiting[count++] = {from->fd(), POLLIN, 0};
+    }
+    Duration span = std::max(Duration(0), deadline - clock.now());
+    if (!handle_.is_open()) span = std::min(span, kLook);
+    const int ready = ::poll(waiting.data(), count, static_cast<int>(span / milliseconds(1)));
+    const std::size_t before = out_.size() + err_.size();
+    const bool ended = has_ended();  // before the last look at what it wrote
+    drain_all();
+    if (ended) {
+      collect();
+      return false;
+    }
+    const bool has_more = ready > 0 && out_.size() + err_.size() > before;
+    if (has_more || ready < 0 || clock.now() >= deadline) return true;
+  }
 }
 
 std::vector<std::string> Process::take_lines() {
   std::vector<std::string> out;
-  for (;;) {
-    const auto end = out_.find('\n', taken_);
-    if (end == std::string::npos) return out;
-    out.push_back(out_.substr(taken_, end - taken_));
-    taken_ = end + 1;
+  std::size_t taken = 0;
+  for (auto end = out_.find('\n'); end != std::string::npos; end = out_.find('\n', taken)) {
+    out.push_back(out_.substr(taken, end - taken));
+    taken = end + 1;
   }
-}
-
-void Process::signal_group(int number) const {
-  if (pid_ > 0) ::kill(-pid_, number);
-}
-
-bool Process::reap(bool waiting) {
-  if (pid_ <= 0) return true;
-  int status = 0;
-  const pid_t ended = retry_interrupted([&] { return ::waitpid(pid_, &status, waiting ? 0 : WNOHANG); });
-  if (ended == 0) return false;
-  if (ended > 0) status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  pid_ = 0;
-  return true;
+  out_.erase(0, taken);
+  return out;
 }
 
 void Process::end() {
   if (pid_ <= 0) return;
-  const pid_t group = pid_;
   SystemClock clock;
-  signal_group(SIGTERM);
-  const Instant deadline = clock.now() + kGrace;
-  while (!reap(false) && clock.now() < deadline) clock.sleep_for(kLook);
-  // What it started may have outlived it.
-  ::kill(-group, SIGKILL);
-  reap(true);
-}
-
-int Process::wait() {
-  while (read(seconds(1))) {
+  ::kill(-pid_, SIGTERM);
+  for (const Instant deadline = clock.now() + kGrace; !has_ended() && clock.now() < deadline;) {
+    clock.sleep_for(kLook);
   }
-  reap(true);
-  return status_;
+  ::kill(-pid_, SIGKILL);
+  for (const Instant deadline = clock.now() + kDeath; !has_ended() && clock.now() < deadline;) {
+    clock.sleep_for(kLook);
+  }
+  drain_all();
+  if (has_ended()) {
+    collect();
+  } else {
+    status_ = 128 + SIGKILL;
+    pid_ = 0;
+  }
 }
 
 Expected<RunResult> run_program(const std::vector<std::string>& words, const std::string& input,
@@ -192,17 +215,12 @@ Expected<RunResult> run_program(const std::vector<std::string>& words, const std
   SystemClock clock;
   const Instant deadline = clock.now() + limit;
   RunResult out;
-  for (bool is_open = true; is_open;) {
-    is_open = process->read(milliseconds(100));
+  while (process->poll(milliseconds(100))) {
     out.stopped = stop.stop_requested();
     out.timed_out = clock.now() >= deadline;
-    if (out.stopped || out.timed_out) break;
+    if (out.stopped || out.timed_out) process->end();
   }
-  if (out.stopped || out.timed_out) {
-    process->end();
-    process->read(Duration(0));
-  }
-  out.status = process->wait();
+  out.status = process->status();
   out.out = process->out();
   out.err = process->err();
   return out;

@@ -25,36 +25,38 @@ class Process {
   // Kills what still runs, and waits for it.
   ~Process();
 
-  // Takes in what it has written, waiting at most so long for more. False: both outputs are closed.
-  bool read(Duration wait);
+  // Takes in what it has written, waiting at most so long for more, or for its end. False: it has ended, all
+  // that it wrote is here, and what it left behind in its group is killed.
+  bool poll(Duration wait);
   // Standard output so far, and the last of standard error.
   const std::string& out() const { return out_; }
   const std::string& err() const { return err_; }
-  // Lines of standard output that have not been taken yet, without their newlines; a last one without a
+  // Takes the whole lines of standard output so far out of it, without their newlines; a last one without a
   // newline stays.
   std::vector<std::string> take_lines();
   // More of standard output than this is dropped (the end of it counts less than the memory of this host).
   static constexpr std::size_t kMostOutput = 64 << 20;
   static constexpr std::size_t kMostErrors = 64 << 10;
 
-  // Everything in its group: first politely (SIGTERM, half a second), then not (SIGKILL). Waits.
+  // Everything in its group: first politely (SIGTERM, half a second), then not (SIGKILL). Waits for its end, a
+  // few seconds at most: what the kernel does not let go is left behind.
   void end();
-  // Waits for its end. Exit status; 128 + signal where one ended it, as shells say it.
-  int wait();
   bool is_ended() const { return pid_ <= 0; }
+  // Once it has ended: its exit status; 128 + signal where one ended it, as shells say it.
   int status() const { return status_; }
 
  private:
   Process() = default;
-  void signal_group(int number) const;
-  // True if it has ended by now.
-  bool reap(bool waiting);
+  // True if it has ended; its process is kept until collect, so that its number is nobody else's.
+  bool has_ended() const;
+  void collect();
+  void drain_all();
 
   pid_t pid_ = 0;
   int status_ = 0;
+  Descriptor handle_;  // readable once it has ended; closed where the kernel has none
   Descriptor output_, errors_;
   std::string out_, err_;
-  std::size_t taken_ = 0;  // of out_, by take_lines
 };
 
 struct RunResult {
