@@ -1,6 +1,7 @@
 #include "agent/tune/fabric_plant/diagnosis.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 
@@ -65,8 +66,8 @@ Expected<std::vector<HostGroup>> judge_hosts(const Scenario& scenario, const Con
   for (NodeId id = 0; id < scenario.topology.end_hosts(); ++id) {
     const counters::Interval interval =
         counters::interval_between(*schema, before[id], samplers[id]->read());
-    const diagnose::Report report =
-        diagnose::diagnose({&facts[id], &interval, diagnose::Intent{}, *policy, {}, {}});
+    const std::array judged{diagnose::JudgedHost{&facts[id], &interval}};
+    const diagnose::Report report = diagnose::diagnose({judged, diagnose::Intent{}, *policy, {}, {}});
     for (const diagnose::Finding& finding : report.findings) {
       if (finding.severity == diagnose::Severity::info) continue;
       const auto same = std::ranges::find_if(
