@@ -23,6 +23,11 @@ std::string member_text(const Json& json, std::string_view name) {
   return member != nullptr && member->is_string() ? std::string(member->as_string()) : std::string();
 }
 
+std::int64_t member_number(const Json& json, std::string_view name) {
+  const Json* member = json_member(json, name);
+  return member != nullptr && member->is_int64() ? member->get_int64() : 0;
+}
+
 }  // namespace
 
 HostAddress over_ssh(const std::string& destination, const std::string& ssh, const std::string& rocetune) {
@@ -39,50 +44,90 @@ HostAddress over_ssh(const std::string& destination, const std::string& ssh, con
   return out;
 }
 
-std::vector<std::string> HostControl::words(const std::vector<std::string>& arguments) const {
-  std::vector<std::string> command{address_.rocetune};
-  command.insert(command.end(), arguments.begin(), arguments.end());
-  command.insert(command.end(), address_.options.begin(), address_.options.end());
-  if (address_.prefix.empty()) return command;
+std::vector<std::string> HostControl::words(std::vector<std::string> arguments, Kind kind) const {
+  const auto add = [&](const std::vector<std::string>& more) {
+    arguments.insert(arguments.end(), more.begin(), more.end());
+  };
+  if (kind != Kind::tells) add(address_.options);
+  if (kind != Kind::looks) add(address_.journal_options);
+  arguments.insert(arguments.begin(), address_.rocetune);
+  if (address_.prefix.empty()) return arguments;
   // ssh hands one string to a shell there.
   std::string line;
-  for (const std::string& word : command) line += (line.empty() ? "" : " ") + shell_word(word);
+  for (const std::string& word : arguments) line += (line.empty() ? "" : " ") + shell_word(word);
   std::vector<std::string> out = address_.prefix;
   out.push_back(std::move(line));
   return out;
 }
 
-Expected<host::Host> HostControl::inspect() const {
-  const std::string where = address_.name.empty() ? "this host" : address_.name;
-  auto run = run_program(words({"inspect", "--json"}), {}, kLongestQuestion, {});
-  if (!run) return tl::unexpected(run.error().within(where));
-  if (run->timed_out) return fail(ErrorKind::io, "{}: no answer within {}", where, to_text(kLongestQuestion));
+std::string HostControl::command_line(const std::vector<std::string>& arguments) const {
+  std::string out;
+  for (const std::string& word : words(arguments, Kind::tells))
+    out += (out.empty() ? "" : " ") + shell_word(word);
+  return out;
+}
+
+// A question: its answer is worth nothing unless it ends well.
+Expected<RunResult> HostControl::ask(const std::vector<std::string>& arguments, Kind kind) const {
+  auto run = run_program(words(arguments, kind), {}, kLongestQuestion, {});
+  if (!run) return tl::unexpected(run.error().within(name()));
+  if (run->timed_out) return fail(ErrorKind::io, "{}: no answer within {}", name(), to_text(kLongestQuestion));
   if (run->status != 0) {
-    return fail(ErrorKind::io, "{}: rocetune inspect ended with {}: {}", where, run->status,
+    return fail(ErrorKind::io, "{}: rocetune {} ended with {}: {}", name(), arguments.front(), run->status,
                 last_line(run->err));
   }
-  return host::host_from_json(run->out, where);
+  return run;
+}
+
+Expected<host::Host> HostControl::inspect() const {
+  const auto run = ask({"inspect", "--json"}, Kind::looks);
+  if (!run) return tl::unexpected(run.error());
+  return host::host_from_json(run->out, name());
+}
+
+Expected<std::vector<PastTransaction>> HostControl::history() const {
+  const auto run = ask({"history", "--json"}, Kind::tells);
+  if (!run) return tl::unexpected(run.error());
+  const auto json = parse_json(run->out, name());
+  const Json* all = json ? json_member(*json, "transactions") : nullptr;
+  if (all == nullptr || !all->is_array()) {
+    return fail(ErrorKind::bad_input, "{}: its history is none that this program reads", name());
+  }
+  std::vector<PastTransaction> out;
+  for (const Json& one : all->as_array()) {
+    PastTransaction past;
+    past.id = member_number(one, "id");
+    past.phase = member_text(one, "phase");
+    past.outcome = member_text(one, "outcome");
+    if (const Json* plan = json_member(one, "plan")) {
+      past.profile = member_text(*plan, "profile");
+      past.plan_made_at_unix_ns = member_number(*plan, "made_at_unix_ns");
+    }
+    if (past.id == 0 || past.phase.empty()) {
+      return fail(ErrorKind::bad_input, "{}: its history is none that this program reads", name());
+    }
+    out.push_back(std::move(past));
+  }
+  return out;
 }
 
 Expected<Applied> HostControl::change(const std::vector<std::string>& arguments,
                                       const std::string& input) const {
-  const std::string where = address_.name.empty() ? "this host" : address_.name;
-  auto run = run_program(words(arguments), input, kLongestChange, {});
-  if (!run) return tl::unexpected(run.error().within(where));
-  if (run->timed_out)
-    return fail(ErrorKind::io, "{}: {} did not end within {}", where, arguments.front(),
+  auto run = run_program(words(arguments, Kind::changes), input, kLongestChange, {});
+  if (!run) return tl::unexpected(run.error().within(name()));
+  if (run->timed_out) {
+    return fail(ErrorKind::io, "{}: {} did not end within {}", name(), arguments.front(),
                 to_text(kLongestChange));
-  const auto json = parse_json(run->out, where);
+  }
+  const auto json = parse_json(run->out, name());
   if (!json || member_text(*json, "outcome").empty()) {
-    return fail(ErrorKind::io, "{}: {} ended with {}: {}", where, arguments.front(), run->status,
+    return fail(ErrorKind::io, "{}: {} ended with {}: {}", name(), arguments.front(), run->status,
                 last_line(run->err));
   }
   Applied out;
   out.outcome = member_text(*json, "outcome");
   out.reason = member_text(*json, "reason");
-  if (const Json* id = json_member(*json, "transaction"); id != nullptr && id->is_number()) {
-    out.transaction = id->to_number<std::int64_t>();
-  }
+  out.transaction = member_number(*json, "transaction");
   if (const Json* details = json_member(*json, "details"); details != nullptr && details->is_array()) {
     for (const Json& line : details->as_array()) {
       if (line.is_string()) out.reason += (out.reason.empty() ? "" : "; ") + std::string(line.as_string());
@@ -110,10 +155,12 @@ Expected<Applied> HostControl::rollback(std::int64_t transaction,
   return change(arguments, {});
 }
 
+Expected<Applied> HostControl::recover() const { return change({"recover", "--json"}, {}); }
+
 Expected<Process> HostControl::watch(const std::vector<std::string>& ports, Duration interval) const {
   std::vector<std::string> arguments{"watch", "--json", "--interval", to_text(interval)};
   for (const std::string& port : ports) arguments.insert(arguments.end(), {"--port", port});
-  return Process::start(words(arguments));
+  return Process::start(words(arguments, Kind::looks));
 }
 
 }  // namespace rocetune::tune

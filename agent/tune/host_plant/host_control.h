@@ -3,9 +3,7 @@
 // and a tuner that dies, or a network that fails, leaves a host that goes back by itself.
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <stop_token>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -31,14 +29,28 @@ struct HostAddress {
   std::vector<std::string>
       prefix;  // words in front of the command: {"ssh", "-o", "BatchMode=yes", "gpu3"}; empty: none
   std::string rocetune = "rocetune";  // the program there
-  std::vector<std::string> options;   // of every command: {"--state-dir", DIR}
+  std::vector<std::string> options;          // of commands that look at or change the host: {"--root", DIR}
+  std::vector<std::string> journal_options;  // of those that write or read its journal: {"--state-dir", DIR}
+};
+
+// A transaction as the host's history has it.
+struct PastTransaction {
+  std::int64_t id = 0;
+  std::string phase;    // "applying", "waiting", "rolling_back", "ended"
+  std::string outcome;  // of an ended one: "committed", "rolled_back", "rollback_failed", "refused"
+  std::string profile;  // what asked for it
+  std::int64_t plan_made_at_unix_ns = 0;
+  bool is_open() const { return phase != "ended"; }
 };
 
 class HostControl {
  public:
   explicit HostControl(HostAddress address) : address_(std::move(address)) {}
 
-  const std::string& name() const { return address_.name; }
+  // For messages: "gpu3", "this host".
+  std::string name() const { return address_.name.empty() ? "this host" : address_.name; }
+  // What a person types to run this on the host: "ssh gpu3 rocetune rollback 7".
+  std::string command_line(const std::vector<std::string>& arguments) const;
   // The host's facts. Errors: it cannot be reached, or its rocetune speaks otherwise.
   Expected<host::Host> inspect() const;
   // Applies the plan; it is taken back unless it is confirmed within `dead_man`, or by rollback. `allow`:
@@ -46,11 +58,16 @@ class HostControl {
   Expected<Applied> apply(const Plan& plan, Duration dead_man, const std::vector<std::string>& allow) const;
   Expected<Applied> confirm(std::int64_t transaction) const;
   Expected<Applied> rollback(std::int64_t transaction, const std::vector<std::string>& allow) const;
+  // Finishes what a process that died left open; an Error while another one is at work there.
+  Expected<Applied> recover() const;
+  Expected<std::vector<PastTransaction>> history() const;
   // `watch --json` of these ports, until the process is ended.
   Expected<Process> watch(const std::vector<std::string>& ports, Duration interval) const;
 
  private:
-  std::vector<std::string> words(const std::vector<std::string>& arguments) const;
+  enum class Kind { looks, changes, tells };
+  std::vector<std::string> words(std::vector<std::string> arguments, Kind kind) const;
+  Expected<RunResult> ask(const std::vector<std::string>& arguments, Kind kind) const;
   Expected<Applied> change(const std::vector<std::string>& arguments, const std::string& input) const;
 
   HostAddress address_;

@@ -11,7 +11,6 @@
 namespace rocetune::tune {
 namespace {
 
-constexpr Duration kLookAtWorkload = milliseconds(50);
 constexpr Duration kSettle = seconds(60);  // what applying and reading take beside the workload
 
 std::string identity_of(const HostSpace& space, const HostPlantOptions& options) {
@@ -24,30 +23,26 @@ std::string identity_of(const HostSpace& space, const HostPlantOptions& options)
   return to_text(sum.finish());
 }
 
-std::string last_words(const std::string& text) {
-  std::string_view rest = text;
-  while (!rest.empty() && (rest.back() == '\n' || rest.back() == ' ')) rest.remove_suffix(1);
-  const auto at = rest.rfind('\n');
-  if (at != std::string_view::npos) rest.remove_prefix(at + 1);
-  return std::string(rest.substr(0, 200));
-}
-
 }  // namespace
 
 HostPlant::HostPlant(std::vector<HostControl> hosts, HostSpace space, HostPlantOptions options,
                      SoakLimits limits)
-    : hosts_(std::move(hosts)),
+    : transactions_(std::move(hosts), options.allow),
       space_(std::move(space)),
       options_(std::move(options)),
-      limits_(std::move(limits)),
-      open_(hosts_.size()) {
-  ROCETUNE_ASSERT(hosts_.size() == space_.hosts().size());
+      limits_(std::move(limits)) {
+  ROCETUNE_ASSERT(transactions_.hosts().size() == space_.hosts().size());
   ROCETUNE_ASSERT(!options_.workloads.empty() && !options_.metrics.empty());
+  links_gbps_ = 0;
   for (const FoundHost& found : space_.hosts()) {
     traits_.name += (traits_.name.empty() ? "host " : ", ") + found.host.name;
     for (const std::string& port : found.ports) {
       const auto& link = found.host.find_port(port)->link;
-      if (link && link->speed) links_gbps_ += static_cast<double>(link->speed->bits_per_second()) * 1e-9;
+      if (!link || !link->speed) {
+        links_gbps_.reset();
+      } else if (links_gbps_) {
+        *links_gbps_ += static_cast<double>(link->speed->bits_per_second()) * 1e-9;
+      }
     }
   }
   traits_.identity = identity_of(space_, options_);
@@ -57,71 +52,68 @@ HostPlant::HostPlant(std::vector<HostControl> hosts, HostSpace space, HostPlantO
   in_force_ = space_.space().start();
 }
 
+bool HostPlant::is_start(const search::Candidate& candidate) const {
+  return space_.space().canonical(candidate) == space_.space().start();
+}
+
 // Long enough for a trial that begins when another of the same candidate ends, so that it strikes only when
 // nobody is there any more.
 Duration HostPlant::dead_man() const { return (options_.workload_limit + kSettle) * 2; }
 
-// Makes the candidate the state of all hosts. A sentence if it could not be and everything was taken back; an
-// Error if a host is neither as it was nor as it should be.
+// Makes the candidate the state of all hosts. A sentence: it could not be, and all are as they were. Error: some
+// host is not.
 Expected<std::optional<std::string>> HostPlant::put(const search::Candidate& candidate) {
-  if (in_force_ && space_.space().canonical(*in_force_) == space_.space().canonical(candidate)) {
+  const search::Space& space = space_.space();
+  if (in_force_ && space.canonical(*in_force_) == space.canonical(candidate)) {
     // Its dead-man runs on: kept while a whole trial fits in, else applied anew.
-    const Instant now = SystemClock().now();
-    const bool strikes_soon = std::any_of(open_.begin(), open_.end(), [&](const Open& o) {
-      return o.transaction != 0 && now - o.applied > options_.workload_limit;
-    });
-    if (!strikes_soon) return std::nullopt;
+    const auto since = transactions_.since();
+    if (!since || SystemClock().now() - *since < options_.workload_limit) return std::nullopt;
   }
-  if (auto back = restore(); !back) return tl::unexpected(back.error());
-  for (std::size_t h = 0; h < hosts_.size(); ++h) {
-    const auto plan = space_.plan(candidate, h, SystemClock().unix_ns());
-    std::string why;
-    if (!plan) {
-      why = plan.error().text();
-    } else if (!plan->is_empty()) {
-      in_force_.reset();
-      const auto applied = hosts_[h].apply(*plan, dead_man(), options_.allow);
-      if (!applied) {
-        why = applied.error().text();
-      } else {
-        open_[h] = {applied->outcome == "waiting" ? applied->transaction : 0, SystemClock().now()};
-        if (!applied->is_in_force()) why = fmt::format("{}: {}", applied->outcome, applied->reason);
-        if (applied->outcome == "rollback_failed") {
-          return fail(ErrorKind::conflict, "{}: the change failed and could not be taken back: {}",
-                      space_.hosts()[h].host.name, applied->reason);
-        }
-      }
-    }
-    if (why.empty()) continue;
-    if (auto back = restore(); !back) return tl::unexpected(back.error());
-    return fmt::format("{}: {}", space_.hosts()[h].host.name, why);
+  std::vector<Plan> plans;
+  for (std::size_t h = 0; h < space_.hosts().size(); ++h) {
+    auto plan = space_.plan(candidate, h, SystemClock().unix_ns());
+    if (!plan) return std::optional(plan.error().text());
+    plans.push_back(std::move(*plan));
   }
-  in_force_ = candidate;
-  return std::nullopt;
+  in_force_.reset();
+  auto trouble = transactions_.apply(plans, dead_man());
+  if (trouble) in_force_ = *trouble ? space.start() : candidate;
+  return trouble;
 }
 
 Expected<search::Observation> HostPlant::observe(const search::Request& request, std::stop_token stop) {
-  SystemClock clock;
+  const SystemClock clock;
   const Instant begin = clock.now();
   search::Observation out;
+  const auto took = [&] { out.took_ns = (clock.now() - begin) / nanoseconds(1); };
   const auto refused = put(request.candidate);
   if (!refused) return tl::unexpected(refused.error());
   if (*refused) {
-    out.failure = search::Failure{search::FailureKind::link_down, "could not be applied: " + **refused};
-    out.took_ns = (clock.now() - begin) / nanoseconds(1);
+    out.failure = search::Failure{search::FailureKind::not_applied, **refused};
+    took();
     return out;
   }
+  LoadedRun run{.words = {"/usr/bin/env"},
+                .limit = options_.workload_limit,
+                .interval = options_.interval,
+                .ports = {},
+                .forgives = is_start(request.candidate)};
+  for (const auto& [name, value] : space_.environment(request.candidate))
+    run.words.push_back(name + "=" + value);
+  run.words.push_back("ROCETUNE_REPEAT=" + std::to_string(request.repeat));
+  run.words.insert(run.words.end(), {"/bin/sh", "-c", options_.workloads[request.workload].command});
+  for (const FoundHost& found : space_.hosts()) run.ports.push_back(found.ports);
   Watching watching(limits_);
-  bool stopped = false;
-  run_workload(request, out, watching, stop, stopped);
-  if (stopped) {
-    if (auto back = restore(); !back) return tl::unexpected(back.error());
-    return fail(ErrorKind::conflict, "stopped");
-  }
-  // Away from what harms at once, not when the next candidate comes.
-  if (!out.breaches.empty()) {
+  LoadedResult result = run_loaded(run, transactions_.hosts(), before_, watching, stop);
+  // Away from what harms, or might unseen, at once and not when the next candidate comes.
+  const bool is_blind = result.failure && result.failure->kind == search::FailureKind::counters_vanished;
+  if (result.stopped || is_blind || !result.breaches.empty()) {
     if (auto back = restore(); !back) return tl::unexpected(back.error());
   }
+  if (result.stopped) return fail(ErrorKind::conflict, "stopped");
+  out.breaches = std::move(result.breaches);
+  out.failure = std::move(result.failure);
+  if (!out.failure && out.breaches.empty()) read_metrics(result, out);
   out.counter_deltas = watching.increments();
   if (const auto ratio = watching.pause_ratio()) out.objectives[search::Objective::pause_ratio] = ratio;
   if (request.with_series) out.series = watching.series();
@@ -136,148 +128,54 @@ Expected<search::Observation> HostPlant::observe(const search::Request& request,
   if (downs != watching.increments().end() && downs->second > 0) {
     out.confounders.push_back(fmt::format("a link went down {} times meanwhile", downs->second));
   }
-  if (space_.space().canonical(request.candidate) == space_.space().start()) {
+  if (run.forgives) {
     for (const auto& [place, rate] : watching.rates()) {
       double& worst = before_[place];
       worst = std::max(worst, rate);
     }
   }
-  out.took_ns = (clock.now() - begin) / nanoseconds(1);
+  took();
   return out;
 }
 
-void HostPlant::run_workload(const search::Request& request, search::Observation& out, Watching& watching,
-                             std::stop_token stop, bool& stopped) {
-  std::vector<Process> watchers;
-  for (std::size_t h = 0; h < hosts_.size(); ++h) {
-    auto watcher = hosts_[h].watch(space_.hosts()[h].ports, options_.interval);
-    if (!watcher) {
-      out.failure = search::Failure{search::FailureKind::counters_vanished, watcher.error().text()};
-      return;
-    }
-    watchers.push_back(std::move(*watcher));
-  }
-  std::vector<std::string> words{"/usr/bin/env"};
-  for (const auto& [name, value] : space_.environment(request.candidate)) words.push_back(name + "=" + value);
-  words.push_back("ROCETUNE_REPEAT=" + std::to_string(request.repeat));
-  words.insert(words.end(), {"/bin/sh", "-c", options_.workloads[request.workload].command});
-  auto workload = Process::start(words);
-  if (!workload) {
-    out.failure = search::Failure{search::FailureKind::workload_failed, workload.error().text()};
-    return;
-  }
-  SystemClock clock;
-  const Instant deadline = clock.now() + options_.workload_limit;
-  const bool is_start = space_.space().canonical(request.candidate) == space_.space().start();
-  const auto look = [&] {
-    for (std::size_t h = 0; h < watchers.size(); ++h) {
-      watchers[h].read(Duration(0));
-      for (const std::string& line : watchers[h].take_lines()) {
-        auto breach = watching.take(space_.hosts()[h].host.name, line, before_);
-        // What the hosts did before anything was changed is nobody's breach: it is the state to improve on.
-        if (breach && !is_start) out.breaches.push_back(std::move(*breach));
-      }
-    }
-  };
-  bool timed_out = false;
-  for (bool is_open = true; is_open && !stopped && !timed_out && out.breaches.empty();) {
-    is_open = workload->read(kLookAtWorkload);
-    look();
-    stopped = stop.stop_requested();
-    timed_out = clock.now() >= deadline;
-  }
-  if (stopped || timed_out || !out.breaches.empty()) workload->end();
-  const int status = workload->wait();
-  look();
-  if (stopped || !out.breaches.empty()) return;
-  if (timed_out) {
-    out.failure =
-        search::Failure{search::FailureKind::hung, "no end within " + to_text(options_.workload_limit)};
-  } else if (status != 0) {
-    out.failure =
-        search::Failure{search::FailureKind::workload_failed,
-                        fmt::format("ended with {}: {}", status,
-                                    last_words(workload->err().empty() ? workload->out() : workload->err()))};
-  } else {
-    read_metrics(workload->out() + "\n" + workload->err(), out);
-  }
-}
-
-void HostPlant::read_metrics(const std::string& output, search::Observation& out) const {
+void HostPlant::read_metrics(const LoadedResult& run, search::Observation& out) const {
   for (const Metric& metric : options_.metrics) {
-    const auto value = metric.read(output);
+    auto value = metric.read(run.out);
+    if (!value) value = metric.read(run.err);
     const auto fail_as = [&](search::FailureKind kind, std::string why) {
       out.failure = search::Failure{kind, metric.text() + ": " + std::move(why)};
     };
     if (!value) {
-      fail_as(search::FailureKind::workload_failed, "not in what the workload printed");
-      return;
+      return fail_as(search::FailureKind::workload_failed, "not in what the workload printed");
     }
-    const bool is_rate =
-        metric.objective() == search::Objective::goodput || metric.objective() == search::Objective::busbw;
-    const bool can_be = std::isfinite(*value) && (is_rate ? *value > 0 : *value >= 0);
-    const bool too_fast = is_rate && links_gbps_ > 0 && *value > links_gbps_ * options_.most_of_links;
-    if (!can_be || too_fast) {
-      fail_as(search::FailureKind::nonsense,
-              too_fast ? fmt::format("{:.3g} Gb/s, and all links together carry {:.3g}", *value, links_gbps_)
-                       : fmt::format("{}", *value));
-      return;
+    const search::Objective objective = metric.objective();
+    const bool is_rate = objective == search::Objective::goodput || objective == search::Objective::busbw;
+    const bool is_share =
+        objective == search::Objective::pause_ratio || objective == search::Objective::fairness;
+    const bool can_be = std::isfinite(*value) && (is_share ? *value >= 0 && *value <= 1 : *value > 0);
+    if (!can_be || (is_rate && links_gbps_ && *value > *links_gbps_ * options_.most_of_links)) {
+      return fail_as(
+          search::FailureKind::nonsense,
+          fmt::format("{} {}{}", *value, search::objective_kinds()[static_cast<std::size_t>(objective)].unit,
+                      can_be ? fmt::format(", links of {} Gb/s together", *links_gbps_) : ""));
     }
-    out.objectives[metric.objective()] = *value;
+    out.objectives[objective] = *value;
   }
 }
 
 Expected<> HostPlant::restore() {
-  std::string failed;
-  for (std::size_t h = 0; h < hosts_.size(); ++h) {
-    if (open_[h].transaction == 0) continue;
-    const auto back = hosts_[h].rollback(open_[h].transaction, options_.allow);
-    if (back && (back->outcome == "rolled_back" || back->outcome == "nothing_to_do")) {
-      open_[h].transaction = 0;
-      continue;
-    }
-    failed +=
-        fmt::format("{}{}: transaction {} was not taken back: {}; its dead-man does so within {}",
-                    failed.empty() ? "" : "; ", space_.hosts()[h].host.name, open_[h].transaction,
-                    back ? back->outcome + " " + back->reason : back.error().text(), to_text(dead_man()));
-  }
-  if (!failed.empty()) {
-    in_force_.reset();
-    return fail(ErrorKind::conflict, "{}", failed);
-  }
-  in_force_ = space_.space().start();
-  return {};
+  auto back = transactions_.take_back();
+  in_force_.reset();
+  if (back) in_force_ = space_.space().start();
+  return back;
 }
 
 Expected<std::vector<std::int64_t>> HostPlant::commit(const search::Candidate& candidate) {
   const auto refused = put(candidate);
   if (!refused) return tl::unexpected(refused.error());
   if (*refused) return fail(ErrorKind::conflict, "{}", **refused);
-  std::vector<std::int64_t> out;
-  for (std::size_t h = 0; h < hosts_.size(); ++h) {
-    out.push_back(open_[h].transaction);
-    if (open_[h].transaction == 0) continue;
-    const auto confirmed = hosts_[h].confirm(open_[h].transaction);
-    if (confirmed && confirmed->outcome == "committed") {
-      open_[h].transaction = 0;
-      continue;
-    }
-    std::string why =
-        fmt::format("{}: not confirmed: {}", space_.hosts()[h].host.name,
-                    confirmed ? confirmed->outcome + " " + confirmed->reason : confirmed.error().text());
-    // All or none: those before it are undone as committed transactions.
-    for (std::size_t done = 0; done < h; ++done) {
-      if (out[done] == 0) continue;
-      const auto back = hosts_[done].rollback(out[done], options_.allow);
-      if (!back || (back->outcome != "rolled_back" && back->outcome != "committed")) {
-        why += fmt::format("; {} is still changed: rocetune rollback {}", space_.hosts()[done].host.name,
-                           out[done]);
-      }
-    }
-    if (auto back = restore(); !back) why += "; " + back.error().text();
-    return fail(ErrorKind::conflict, "{}", why);
-  }
-  return out;
+  in_force_.reset();  // what it is from now on is the hosts' start state
+  return transactions_.confirm();
 }
 
 }  // namespace rocetune::tune

@@ -6,12 +6,13 @@
 // takes it back.
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "agent/tune/host_plant/host_control.h"
 #include "agent/tune/host_plant/host_space.h"
+#include "agent/tune/host_plant/host_transactions.h"
+#include "agent/tune/host_plant/loaded_run.h"
 #include "agent/tune/host_plant/metric.h"
 #include "agent/tune/host_plant/watching.h"
 #include "agent/tune/search/plant.h"
@@ -31,8 +32,8 @@ struct HostPlantOptions {
   Duration workload_limit = seconds(600);  // longer is hung
   Duration interval = milliseconds(500);   // between two looks at the counters while it runs
   std::vector<std::string> allow;          // consents, as apply takes them
-  // A rate above this share of the links' together is nonsense.
-  double most_of_links = 1.02;
+  // A rate above this many times the links' together is nonsense: both directions, and the grain of clocks.
+  double most_of_links = 2.04;
 };
 
 class HostPlant final : public search::Plant {
@@ -49,32 +50,27 @@ class HostPlant final : public search::Plant {
   Expected<> restore() override;
 
   const HostSpace& host_space() const { return space_; }
+  // After so long a host takes back by itself what nobody has taken back or confirmed.
+  Duration dead_man() const;
   // Applies the candidate everywhere and confirms it: all hosts, or none. The transactions, in the order of
-  // hosts; 0 where there was nothing to do. Error: what failed; every host is then as it was, or the error
-  // says which is not.
+  // hosts; 0 where there was nothing to do. Error: what failed; restore() then says whether every host is as it
+  // was.
   Expected<std::vector<std::int64_t>> commit(const search::Candidate& candidate);
 
  private:
-  struct Open {
-    std::int64_t transaction = 0;  // waits to be confirmed; 0: none
-    Instant applied;
-  };
   Expected<std::optional<std::string>> put(const search::Candidate& candidate);
-  void run_workload(const search::Request& request, search::Observation& out, Watching& watching,
-                    std::stop_token stop, bool& stopped);
-  void read_metrics(const std::string& output, search::Observation& out) const;
-  Duration dead_man() const;
+  void read_metrics(const LoadedResult& run, search::Observation& out) const;
+  bool is_start(const search::Candidate& candidate) const;
 
-  std::vector<HostControl> hosts_;
+  HostTransactions transactions_;
   HostSpace space_;
   HostPlantOptions options_;
   SoakLimits limits_;
   search::PlantTraits traits_;
   std::vector<search::Workload> workloads_;
-  std::vector<Open> open_;
   std::optional<search::Candidate> in_force_;  // nothing: not known
   RatesBefore before_;                         // of the start state under load
-  double links_gbps_ = 0;                      // all tuned ports together; 0: not known
+  std::optional<double> links_gbps_;           // all tuned ports together; none: some speed is not known
 };
 
 }  // namespace rocetune::tune

@@ -3,8 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <set>
+#include <cmath>
+#include <map>
 
+#include "agent/tune/guardrails.h"
 #include "agent/tune/planner.h"
 #include "dataplane/base/toml_reader.h"
 
@@ -14,6 +16,7 @@ namespace {
 constexpr const char* kProfileKnob = "class.profile";
 constexpr const char* kMtuKnob = "mtu";
 constexpr const char* kAsFound = "as_found";
+const std::string kFixPrefix = "fix.";
 constexpr std::string_view kParameterPrefix = "cc.";
 // The two whose order DCQCN needs, as mlx5 calls them (drivers/infiniband/hw/mlx5/cong.c).
 constexpr const char* kAlphaTimer = "cc.rp_dce_tcp_rtt";
@@ -23,17 +26,6 @@ constexpr const char* kCnpGap = "cc.np_min_time_between_cnps";
 // class map's.
 constexpr std::array<std::string_view, 7> kTunableUnits{"us",      "Mbps",    "MBps",  "bytes",
                                                         "percent", "per1024", "number"};
-
-search::ChangeCost cost_of(const Plan& plan) {
-  search::ChangeCost cost = search::ChangeCost::none;
-  for (const Step& step : plan.steps) {
-    if (step.interrupts_link) cost = search::ChangeCost::bounces_link;
-    for (const Change& change : step.changes) {
-      if (change.revert == Revert::needs_driver_reload) return search::ChangeCost::reloads_driver;
-    }
-  }
-  return cost;
-}
 
 // Doctor's fixes that are the same on several hosts or ports are one.
 std::string key_of(const diagnose::Finding& finding) {
@@ -84,10 +76,8 @@ Expected<HostSpaceLimits> load_host_space_limits(const ConfigFiles& files) {
 
 Expected<HostSpace> HostSpace::make(std::vector<FoundHost> hosts, const std::vector<VariedVariable>& varied,
                                     const HostSpaceLimits& limits, const ConfigFiles& files,
-                                    host::NicTable nics) {
-  HostSpace out;
-  out.hosts_ = std::move(hosts);
-  out.nics_ = std::move(nics);
+                                    Limits guardrails, const std::vector<std::string>& allow) {
+  HostSpace out(std::move(hosts), std::move(guardrails), allow);
   out.add_profiles(limits, files);
   out.add_fixes();
   out.add_mtu(limits);
@@ -95,7 +85,7 @@ Expected<HostSpace> HostSpace::make(std::vector<FoundHost> hosts, const std::vec
   out.add_variables(varied);
   if (out.knobs_.empty()) {
     std::string why;
-    for (const std::string& line : out.left_out_) why += "; " + line;
+    for (const search::LeftOut& knob : out.left_out_) why += fmt::format("; {}: {}", knob.knob, knob.why);
     return fail(ErrorKind::bad_input, "nothing can be turned on these hosts{}", why);
   }
   auto space = search::Space::of(out.knobs_);
@@ -104,6 +94,26 @@ Expected<HostSpace> HostSpace::make(std::vector<FoundHost> hosts, const std::vec
   out.add_constraints();
   out.suggest();
   return out;
+}
+
+bool HostSpace::is_possible(const std::string& knob, std::size_t host, const Expected<Plan>& plan,
+                            search::ChangeCost& cost) {
+  const host::Host& found = hosts_[host].host;
+  std::string why;
+  if (!plan) {
+    why = plan.error().text();
+  } else {
+    const Observed<counters::Interval> unseen = not_read();  // traffic is looked at when it matters, by apply
+    for (const Refusal& refusal : uncovered(refusals({found, *plan, unseen, guardrails_}), allow_)) {
+      if (refusal.consent != "rdma-traffic") why += (why.empty() ? "" : "; ") + to_text(refusal);
+    }
+  }
+  if (!why.empty()) {
+    left_out_.push_back({knob, hosts_.size() > 1 ? found.name + ": " + why : why});
+    return false;
+  }
+  cost = std::max(cost, cost_of(*plan));
+  return true;
 }
 
 void HostSpace::add(search::Knob knob, Turned turned) {
@@ -127,24 +137,22 @@ void HostSpace::add_profiles(const HostSpaceLimits& limits, const ConfigFiles& f
   knob.choices = {kAsFound};
   knob.start_origin = "as found on the hosts";
   for (const std::string& name : limits.profiles) {
-    auto profile = load_profile(name, files, nics_);
+    const std::string called = fmt::format("{} {}", kProfileKnob, name);
+    auto profile = load_profile(name, files, nics());
     if (!profile) {
-      left_out_.push_back(fmt::format("class map {}: {}", name, profile.error().text()));
+      left_out_.push_back({called, profile.error().text()});
       continue;
     }
-    std::string why;
+    bool is_good = true;
     bool changes_something = false;
-    for (const FoundHost& found : hosts_) {
-      const auto plan = make_plan(found.host, *profile, nics_, found.ports, 0);
-      if (!plan) {
-        why = plan.error().text();
-        break;
-      }
-      changes_something |= !plan->is_empty();
-      knob.cost = std::max(knob.cost, cost_of(*plan));
+    for (std::size_t h = 0; h < hosts_.size() && is_good; ++h) {
+      const auto plan = make_plan(hosts_[h].host, *profile, nics(), hosts_[h].ports, 0);
+      is_good = is_possible(called, h, plan, knob.cost);
+      changes_something |= is_good && !plan->is_empty();
     }
-    if (!why.empty() || !changes_something) {
-      left_out_.push_back(fmt::format("class map {}: {}", name, why.empty() ? "in force already" : why));
+    if (!is_good) continue;
+    if (!changes_something) {
+      left_out_.push_back({called, "in force already"});
       continue;
     }
     knob.choices.push_back(name);
@@ -157,10 +165,18 @@ void HostSpace::add_fixes() {
   std::vector<std::string> keys;
   std::vector<Turned> fixes;
   for (std::size_t h = 0; h < hosts_.size(); ++h) {
+    const std::vector<std::string>& ports = hosts_[h].ports;
     for (const diagnose::Finding& finding : hosts_[h].findings) {
       if (finding.fix.changes.empty() || finding.severity == diagnose::Severity::info) continue;
+      const bool is_ours = std::ranges::all_of(finding.fix.changes, [&](const diagnose::Change& change) {
+        return std::ranges::find(ports, change.knob.port) != ports.end();
+      });
+      if (!is_ours) {
+        left_out_.push_back({kFixPrefix + finding.rule, finding.subject + ": not a port that is tuned"});
+        continue;
+      }
       const std::string key = key_of(finding);
-      auto at = static_cast<std::size_t>(std::find(keys.begin(), keys.end(), key) - keys.begin());
+      const auto at = static_cast<std::size_t>(std::ranges::find(keys, key) - keys.begin());
       if (at == keys.size()) {
         keys.push_back(key);
         fixes.push_back({.what = Turned::What::fix, .fix = {{}, finding.rule, finding.cause}, .name = {}});
@@ -173,15 +189,19 @@ void HostSpace::add_fixes() {
   for (Turned& fix : fixes) {
     search::Knob knob;
     const int number = ++of_rule[fix.fix.rule];
-    knob.name = number == 1 ? "fix." + fix.fix.rule : fmt::format("fix.{}.{}", fix.fix.rule, number);
+    knob.name = kFixPrefix + fix.fix.rule + (number == 1 ? "" : fmt::format(".{}", number));
     knob.meaning = fix.fix.why;
     knob.kind = search::KnobKind::toggle;
     knob.start_origin = "not made yet";
-    for (const auto& [h, change] : fix.fix.changes) {
-      const auto plan =
-          settings_plan(hosts_[h].host, {{change.knob, change.after, fix.fix.rule, ""}}, "fix", nics_, 0);
-      if (plan) knob.cost = std::max(knob.cost, cost_of(*plan));
+    bool is_good = true;
+    for (std::size_t h = 0; h < hosts_.size() && is_good; ++h) {
+      std::vector<WantedSetting> wanted;
+      for (const auto& [of, change] : fix.fix.changes) {
+        if (of == h) wanted.push_back({change.knob, change.after, fix.fix.rule, ""});
+      }
+      is_good = is_possible(knob.name, h, settings_plan(hosts_[h].host, wanted, kTunePlanName, nics(), 0), knob.cost);
     }
+    if (!is_good) continue;
     // A class map as a whole replaces what single fixes mend.
     if (!knobs_.empty() && knobs_.front().name == kProfileKnob) knob.lives_while = {0, {0.0}};
     add(std::move(knob), std::move(fix));
@@ -192,8 +212,13 @@ void HostSpace::add_mtu(const HostSpaceLimits& limits) {
   std::optional<Bytes> start;
   Bytes largest{1 << 20};
   for (const auto& [h, port] : all_ports()) {
+    if (port->bond) {
+      left_out_.push_back({kMtuKnob, port->name + " has it from " + *port->bond});
+      return;
+    }
     if (start && port->mtu != *start) {
-      left_out_.push_back(fmt::format("mtu: ports differ ({} and {})", start->count(), port->mtu.count()));
+      left_out_.push_back(
+          {kMtuKnob, fmt::format("ports differ ({} and {})", to_text(*start), to_text(port->mtu))});
       return;
     }
     start = port->mtu;
@@ -215,16 +240,14 @@ void HostSpace::add_mtu(const HostSpaceLimits& limits) {
     knob.choices.push_back(std::to_string(value.count()));
   }
   if (knob.choices.size() < 2) return;
-  const auto ports = all_ports();
-  for (const auto& [h, port] : ports) {
-    const host::Knob target{port->name, host::KnobKind::mtu, ""};
-    const std::int64_t other = std::stoll(knob.choices[knob.start == 0 ? 1 : 0]);
-    const auto plan = settings_plan(hosts_[h].host, {{target, other, "", ""}}, "mtu", nics_, 0);
-    if (!plan) {
-      left_out_.push_back("mtu: " + plan.error().text());
-      return;
+  knob.cost = search::ChangeCost::restarts_job;
+  for (std::size_t h = 0; h < hosts_.size(); ++h) {
+    std::vector<WantedSetting> wanted;
+    for (const std::string& port : hosts_[h].ports) {
+      const std::int64_t other = std::stoll(knob.choices[knob.start == 0 ? 1 : 0]);
+      wanted.push_back({{port, host::KnobKind::mtu, ""}, other, "", ""});
     }
-    knob.cost = std::max({knob.cost, cost_of(*plan), search::ChangeCost::restarts_job});
+    if (!is_possible(kMtuKnob, h, settings_plan(hosts_[h].host, wanted, kTunePlanName, nics(), 0), knob.cost)) return;
   }
   add(std::move(knob), {.what = Turned::What::mtu, .fix = {}, .name = {}});
 }
@@ -234,10 +257,10 @@ void HostSpace::add_parameters(const HostSpaceLimits& limits) {
   if (ports.empty()) return;
   const host::Port& first = *ports.front().second;
   if (!first.cc_params) {
-    left_out_.push_back("congestion parameters: " + first.cc_params.error().why);
+    left_out_.push_back({"cc.*", first.cc_params.error().why});
     return;
   }
-  const host::NicRow& row = nics_.named(first.nic);
+  const host::NicRow& row = nics().named(first.nic);
   for (const host::CcParameter& parameter : row.cc.parameters) {
     if (std::find(kTunableUnits.begin(), kTunableUnits.end(), parameter.unit) == kTunableUnits.end())
       continue;
@@ -257,7 +280,7 @@ void HostSpace::add_parameters(const HostSpaceLimits& limits) {
       start = value;
     }
     if (!start || !why.empty()) {
-      if (start) left_out_.push_back(fmt::format("{}{}: {}", kParameterPrefix, parameter.name, why));
+      if (start) left_out_.push_back({std::string(kParameterPrefix) + parameter.name, why});
       continue;
     }
     search::Knob knob;
@@ -280,7 +303,14 @@ void HostSpace::add_parameters(const HostSpaceLimits& limits) {
       knob.standard = static_cast<double>(*parameter.default_value);
       knob.standard_origin = row.cc.origin;
     }
-    add(std::move(knob), {.what = Turned::What::parameter, .fix = {}, .name = parameter.name});
+    bool is_good = true;
+    for (std::size_t h = 0; h < hosts_.size() && is_good; ++h) {
+      const std::int64_t other = *start == parameter.min ? parameter.max : parameter.min;
+      const host::Knob target{hosts_[h].ports.front(), host::KnobKind::cc_param, parameter.name};
+      is_good = is_possible(knob.name, h,
+                            settings_plan(hosts_[h].host, {{target, other, "", ""}}, kTunePlanName, nics(), 0), knob.cost);
+    }
+    if (is_good) add(std::move(knob), {.what = Turned::What::parameter, .fix = {}, .name = parameter.name});
   }
 }
 
@@ -315,16 +345,10 @@ void HostSpace::add_constraints() {
 }
 
 void HostSpace::suggest() {
-  std::vector<search::Setting> all;
   for (std::size_t k = 0; k < turned_.size(); ++k) {
     if (turned_[k].what != Turned::What::fix) continue;
     suggestions_.push_back(
-        {search::Suggestion::Kind::remedy, knobs_[k].name.substr(4), turned_[k].fix.why, {{k, 1.0}}});
-    all.push_back({k, 1.0});
-  }
-  if (all.size() > 1) {
-    suggestions_.push_back(
-        {search::Suggestion::Kind::remedy, "all-fixes", "every fix that doctor names", all});
+        {search::Suggestion::Kind::remedy, knobs_[k].name.substr(kFixPrefix.size()), turned_[k].fix.why, {{k, 1.0}}});
   }
   if (const auto profile = space_.find(kProfileKnob)) {
     for (std::size_t choice = 1; choice < knobs_[*profile].choices.size(); ++choice) {
@@ -334,73 +358,6 @@ void HostSpace::suggest() {
                               {{*profile, static_cast<double>(choice)}}});
     }
   }
-  // The vendor's own values, where somebody has changed them.
-  std::vector<search::Setting> defaults;
-  for (std::size_t k = 0; k < knobs_.size(); ++k) {
-    if (turned_[k].what != Turned::What::parameter || !knobs_[k].standard) continue;
-    if (*knobs_[k].standard != knobs_[k].start) defaults.push_back({k, *knobs_[k].standard});
-  }
-  if (!defaults.empty()) {
-    suggestions_.push_back({search::Suggestion::Kind::preset, "vendor-defaults",
-                            "the NIC's default parameters", std::move(defaults)});
-  }
-}
-
-Expected<Plan> HostSpace::plan(const search::Candidate& candidate, std::size_t host,
-                               std::int64_t now_unix_ns) const {
-  const FoundHost& found = hosts_[host];
-  std::vector<WantedSetting> wanted;
-  const auto want = [&](const host::Knob& knob, const host::KnobValue& value, const std::string& rule,
-                        const std::string& why) {
-    wanted.push_back({knob, value, rule, why});
-  };
-  for (std::size_t k = 0; k < turned_.size(); ++k) {
-    const double value = candidate.values[k];
-    if (value == knobs_[k].start || !space_.is_alive(k, candidate)) continue;
-    const Turned& turned = turned_[k];
-    switch (turned.what) {
-      case Turned::What::fix:
-        for (const auto& [h, change] : turned.fix.changes) {
-          if (h == host) want(change.knob, change.after, turned.fix.rule, turned.fix.why);
-        }
-        break;
-      case Turned::What::profile: {
-        auto plan = make_plan(found.host, profiles_[static_cast<std::size_t>(value) - 1], nics_, found.ports,
-                              now_unix_ns);
-        if (!plan) return plan;
-        for (const Step& step : plan->steps) {
-          for (const Change& change : step.changes) want(change.knob, change.after, change.rule, change.why);
-        }
-        break;
-      }
-      case Turned::What::mtu:
-        for (const std::string& port : found.ports) {
-          want({port, host::KnobKind::mtu, ""},
-               std::int64_t{std::stoll(knobs_[k].choices[static_cast<std::size_t>(value)])}, "MTU-1",
-               "tried by tune");
-        }
-        break;
-      case Turned::What::parameter:
-        for (const std::string& port : found.ports) {
-          want({port, host::KnobKind::cc_param, turned.name}, static_cast<std::int64_t>(value), "",
-               "tried by tune");
-        }
-        break;
-      case Turned::What::variable:
-        break;
-    }
-  }
-  return settings_plan(found.host, wanted, "tune", nics_, now_unix_ns);
-}
-
-std::vector<std::pair<std::string, std::string>> HostSpace::environment(
-    const search::Candidate& candidate) const {
-  std::vector<std::pair<std::string, std::string>> out;
-  for (std::size_t k = 0; k < turned_.size(); ++k) {
-    if (turned_[k].what != Turned::What::variable) continue;
-    out.emplace_back(turned_[k].name, knobs_[k].choices[static_cast<std::size_t>(candidate.values[k])]);
-  }
-  return out;
 }
 
 }  // namespace rocetune::tune

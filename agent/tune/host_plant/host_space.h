@@ -2,20 +2,26 @@
 // thing on all of them: hosts of a job have to agree.
 #pragma once
 
-#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "agent/diagnose/finding.h"
 #include "agent/host/model.h"
-#include "agent/host/nic_row.h"
+#include "agent/tune/limits.h"
 #include "agent/tune/profile.h"
+#include "agent/tune/search/plan_step.h"
 #include "agent/tune/search/plant.h"
 #include "agent/tune/settings_plan.h"
 #include "dataplane/base/config_files.h"
 
 namespace rocetune::tune {
+
+inline constexpr const char* kTunePlanName = "tune";  // stands where a profile's name would in its plans
+
+// Of its dearest change.
+search::ChangeCost cost_of(const Plan& plan);
 
 // A host as it was found, what doctor says of it, and the ports that are tuned.
 struct FoundHost {
@@ -42,22 +48,26 @@ Expected<HostSpaceLimits> load_host_space_limits(const ConfigFiles& files);
 
 class HostSpace {
  public:
-  // Error: bad_input if nothing can be turned (with what stands in the way), configs that cannot be read.
+  // What a guardrail would refuse by `limits` and `allow` (consents, as apply takes them) is left out. Error:
+  // bad_input if nothing can be turned (with what stands in the way), configs that cannot be read.
   static Expected<HostSpace> make(std::vector<FoundHost> hosts, const std::vector<VariedVariable>& varied,
-                                  const HostSpaceLimits& limits, const ConfigFiles& files,
-                                  host::NicTable nics);
+                                  const HostSpaceLimits& limits, const ConfigFiles& files, Limits guardrails,
+                                  const std::vector<std::string>& allow);
 
   const search::Space& space() const { return space_; }
   const std::vector<search::Constraint>& constraints() const { return constraints_; }
-  // Fixes of doctor's, each alone; all of them; class maps.
+  // Fixes of doctor's; class maps.
   const std::vector<search::Suggestion>& suggestions() const { return suggestions_; }
   const std::vector<FoundHost>& hosts() const { return hosts_; }
-  // What cannot be turned, and why: "hosts.mtu: ports differ (1500, 9000)".
-  const std::vector<std::string>& left_out() const { return left_out_; }
+  // "mtu": "ports differ (1500 B and 9000 B)".
+  const std::vector<search::LeftOut>& left_out() const { return left_out_; }
 
   // What the host gets under this candidate; an empty plan: what it has. Errors: as settings_plan and
   // make_plan.
   Expected<Plan> plan(const search::Candidate& candidate, std::size_t host, std::int64_t now_unix_ns) const;
+  // What it is to a person: one step for each change of a host, by the host's own commands, and for each
+  // variable of the workload. Errors: as plan.
+  Expected<std::vector<search::PlanStep>> steps(const search::Candidate& candidate) const;
   // NAME, value.
   std::vector<std::pair<std::string, std::string>> environment(const search::Candidate& candidate) const;
 
@@ -73,7 +83,14 @@ class HostSpace {
     std::string name;  // of the parameter or variable
   };
 
-  HostSpace() = default;
+  HostSpace(std::vector<FoundHost> hosts, Limits guardrails, const std::vector<std::string>& allow)
+      : hosts_(std::move(hosts)),
+        guardrails_(std::move(guardrails)),
+        allow_(allow.begin(), allow.end()) {}
+  // Whether apply would take it; the reason goes to left_out under this name. Raises the cost to the plan's.
+  bool is_possible(const std::string& knob, std::size_t host, const Expected<Plan>& plan,
+                   search::ChangeCost& cost);
+  const host::NicTable& nics() const { return guardrails_.nics; }
   void add(search::Knob knob, Turned turned);
   void add_profiles(const HostSpaceLimits& limits, const ConfigFiles& files);
   void add_fixes();
@@ -86,14 +103,15 @@ class HostSpace {
   std::vector<std::pair<std::size_t, const host::Port*>> all_ports() const;
 
   std::vector<FoundHost> hosts_;
-  host::NicTable nics_;
+  Limits guardrails_;
+  std::set<std::string> allow_;
   std::vector<Profile> profiles_;  // by choice of the knob, from 1
   std::vector<search::Knob> knobs_;
   std::vector<Turned> turned_;  // by knob
   search::Space space_;
   std::vector<search::Constraint> constraints_;
   std::vector<search::Suggestion> suggestions_;
-  std::vector<std::string> left_out_;
+  std::vector<search::LeftOut> left_out_;
 };
 
 }  // namespace rocetune::tune

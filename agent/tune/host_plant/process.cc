@@ -20,7 +20,7 @@ namespace rocetune::tune {
 namespace {
 
 constexpr Duration kGrace = milliseconds(500);  // between asking and killing
-constexpr Duration kLook = milliseconds(20);
+constexpr Duration kSlice = milliseconds(20);
 constexpr Duration kDeath = seconds(5);  // a killed process that hangs in the kernel is not waited for
 
 struct Pipe {
@@ -163,7 +163,7 @@ bool Process::poll(Duration wait) {
       if (from->is_open()) waiting[count++] = {from->fd(), POLLIN, 0};
     }
     Duration span = std::max(Duration(0), deadline - clock.now());
-    if (!handle_.is_open()) span = std::min(span, kLook);
+    if (!handle_.is_open()) span = std::min(span, kSlice);
     const int ready = ::poll(waiting.data(), count, static_cast<int>(span / milliseconds(1)));
     const std::size_t before = out_.size() + err_.size();
     const bool ended = has_ended();  // before the last look at what it wrote
@@ -193,11 +193,11 @@ void Process::end() {
   SystemClock clock;
   ::kill(-pid_, SIGTERM);
   for (const Instant deadline = clock.now() + kGrace; !has_ended() && clock.now() < deadline;) {
-    clock.sleep_for(kLook);
+    clock.sleep_for(kSlice);
   }
   ::kill(-pid_, SIGKILL);
   for (const Instant deadline = clock.now() + kDeath; !has_ended() && clock.now() < deadline;) {
-    clock.sleep_for(kLook);
+    clock.sleep_for(kSlice);
   }
   drain_all();
   if (has_ended()) {
