@@ -15,8 +15,9 @@ template <int kLeastMs, int kMostMs>
 Parsed<Duration> duration_within(std::string_view text) {
   auto parsed = parse_duration(text);
   if (parsed && (*parsed < milliseconds(kLeastMs) || *parsed > milliseconds(kMostMs))) {
-    return tl::unexpected(UnitError{
-        std::string(text), fmt::format("{} to {}", to_text(milliseconds(kLeastMs)), to_text(milliseconds(kMostMs)))});
+    return tl::unexpected(
+        UnitError{std::string(text),
+                  fmt::format("{} to {}", to_text(milliseconds(kLeastMs)), to_text(milliseconds(kMostMs)))});
   }
   return parsed;
 }
@@ -35,14 +36,16 @@ CLI::Option* add_time(CLI::App& app, const std::string& flag, Duration& out, con
 // On hosts. Each needs --workload, which excludes --fabric.
 void add_hosts(CLI::App& app, TunedHosts& out, CLI::Option* fabric) {
   CLI::Option* workload =
-      app.add_option("--workload", out.workloads,
-                     "a command of /bin/sh that loads the hosts; may be repeated: what is better is so for all")
+      app.add_option(
+             "--workload", out.workloads,
+             "a command of /bin/sh that loads the hosts; may be repeated: what is better is so for all")
           ->type_name("COMMAND")
           ->allow_extra_args(false)
           ->check(some("a command"))
           ->excludes(fabric);
   const auto of_hosts = [&](CLI::Option* option) { option->needs(workload); };
-  of_hosts(app.add_option("--held-out", out.held_out, "one that is never searched on; must not get worse in the end")
+  of_hosts(app.add_option("--held-out", out.held_out,
+                          "one that is never searched on; must not get worse in the end")
                ->type_name("COMMAND")
                ->allow_extra_args(false)
                ->check(some("a command")));
@@ -51,7 +54,8 @@ void add_hosts(CLI::App& app, TunedHosts& out, CLI::Option* fabric) {
                           "goodput=json:PATH, busbw=re:GB/s:REGEX (docs/tuning.md); may be repeated")
                ->type_name("OBJECTIVE=SOURCE")
                ->allow_extra_args(false));
-  of_hosts(add_text(app, "--host", out.hosts, "NAME", "tune this host over ssh; may be repeated (default: this host)")
+  of_hosts(add_text(app, "--host", out.hosts, "NAME",
+                    "tune this host over ssh; may be repeated (default: this host)")
                ->allow_extra_args(false));
   of_hosts(add_text(app, "--ssh", out.ssh, "COMMAND", "how hosts are reached")->capture_default_str());
   of_hosts(add_text(app, "--remote-rocetune", out.remote_rocetune, "FILE", "the program on them")
@@ -73,7 +77,8 @@ void add_hosts(CLI::App& app, TunedHosts& out, CLI::Option* fabric) {
                     "a workload that takes longer hangs"));
   of_hosts(add_time(app, "--interval", out.interval, duration_within<100, 60'000>,
                     "between two looks at the counters: harm ends a trial within it"));
-  of_hosts(app.add_flag("--commit", out.commit, "keep the best, confirmed on every host; else all is as it was"));
+  of_hosts(
+      app.add_flag("--commit", out.commit, "keep the best, confirmed on every host; else all is as it was"));
   of_hosts(app.add_flag("--yes", out.yes, "do not ask"));
   of_hosts(add_text(app, "-o,--output", out.output, "FILE",
                     "write the plan here as JSON, for apply; of several hosts: FILE.HOST each"));
@@ -85,12 +90,17 @@ void add_hosts(CLI::App& app, TunedHosts& out, CLI::Option* fabric) {
 
 void add_tune(const Dispatch& dispatch) {
   CLI::App* tune = dispatch.app.add_subcommand(
-      "tune", "the closed loop: baseline, doctor's fixes, search, confirmation, what to change and how to undo it");
+      "tune",
+      "the closed loop: baseline, doctor's fixes, search, confirmation, what to change and how to undo it");
   tune->footer(
-      "Runs the workloads of a virtual fabric again and again, under doctor's fixes first, then under what a\n"
-      "search proposes, and says what to change, where, and what each change is worth. The same seed gives the\n"
-      "same answer. Exit code 0: a change, or no change, is the answer; 3: interrupted, the best so far is told.\n\n"
-      "On hosts: doctor's fixes, class maps, MTU, congestion parameters and the workload's variables, each trial a\n"
+      "Runs the workloads of a virtual fabric again and again, under doctor's fixes first, then under what "
+      "a\n"
+      "search proposes, and says what to change, where, and what each change is worth. The same seed gives "
+      "the\n"
+      "same answer. Exit code 0: a change, or no change, is the answer; 3: interrupted, the best so far is "
+      "told.\n\n"
+      "On hosts: doctor's fixes, class maps, MTU, congestion parameters and the workload's variables, each "
+      "trial a\n"
       "transaction that is taken back after it; 3 too: failed and undone, 4: failed and NOT undone.\n\n"
       "  rocetune tune --fabric quickstart\n"
       "  rocetune tune --fabric quickstart --dry-run\n"
@@ -101,10 +111,12 @@ void add_tune(const Dispatch& dispatch) {
       "  rocetune tune --host gpu1 --host gpu2 --workload './all_reduce.sh' --metric busbw=nccl-tests\n"
       "  rocetune tune --workload 'ib_write_bw -F gpu2' --metric goodput=perftest --port eth2 --commit");
   auto command = std::make_shared<TuneCommand>();
-  CLI::Option* fabric = tune->add_option("--fabric", command->fabric,
-                   "a TOML file, or the name of a shipped fabric or scenario (configs/fabrics, configs/scenarios)")
-      ->type_name("FABRIC")
-      ->check(some("a file or a name"));
+  CLI::Option* fabric =
+      tune->add_option(
+              "--fabric", command->fabric,
+              "a TOML file, or the name of a shipped fabric or scenario (configs/fabrics, configs/scenarios)")
+          ->type_name("FABRIC")
+          ->check(some("a file or a name"));
   add_hosts(*tune, command->hosts, fabric);
   tune->add_option("--budget", command->budget, "how many trials, or for how long")
       ->type_name("N|TIME")
@@ -127,16 +139,20 @@ void add_tune(const Dispatch& dispatch) {
   tune->add_option("--without", command->without, "leave this knob as it is; may be repeated")
       ->type_name("KNOB")
       ->allow_extra_args(false);
-  tune->add_option("--threads", command->threads, "runs at once; default: all cores; they change only its time")
+  tune->add_option("--threads", command->threads,
+                   "runs at once; default: all cores; they change only its time")
       ->type_name("COUNT")
       ->check(whole_number(1, 1024));
   CLI::Option* log = add_text(*tune, "--log", command->log, "FILE", "write every trial down as it ends");
-  add_text(*tune, "--resume", command->resume, "FILE", "go on with an interrupted run from its --log")->excludes(log);
-  tune->add_flag("--dry-run", command->dry_run, "name the knobs, constraints and doctor's findings, and run no trial");
+  add_text(*tune, "--resume", command->resume, "FILE", "go on with an interrupted run from its --log")
+      ->excludes(log);
+  tune->add_flag("--dry-run", command->dry_run,
+                 "name the knobs, constraints and doctor's findings, and run no trial");
   tune->add_flag("--series", command->series, "what changes over time, in the JSON");
   tune->add_flag("--json", command->json, "everything as JSON");
   add_colour(*tune, command->colour);
-  for (const char* flag : {"--set", "--only", "--without", "--threads"}) tune->get_option(flag)->needs(fabric);
+  for (const char* flag : {"--set", "--only", "--without", "--threads"})
+    tune->get_option(flag)->needs(fabric);
   tune->callback([=, &action = dispatch.action] {
     if (command->fabric.empty() && command->hosts.workloads.empty())
       throw CLI::RequiredError("--fabric, or --workload");

@@ -8,7 +8,9 @@ namespace {
 using search::Attribution;
 using search::Interval;
 
-std::string interval_text(const Interval& i) { return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f})", i.mid, i.low, i.high); }
+std::string interval_text(const Interval& i) {
+  return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f})", i.mid, i.low, i.high);
+}
 
 std::string_view effect_text(Attribution::Effect effect) {
   switch (effect) {
@@ -53,7 +55,8 @@ std::string cost_text(search::ChangeCost cost) {
   ROCETUNE_ASSERT(false);
 }
 
-std::string headline(const search::Outcome& o, const std::string& subject, std::size_t changes, bool coloured) {
+std::string headline(const search::Outcome& o, const std::string& subject, std::size_t changes,
+                     bool coloured) {
   std::string word;
   Paint paint = Paint::strong;
   switch (o.verdict) {
@@ -87,11 +90,8 @@ std::string headline(const search::Outcome& o, const std::string& subject, std::
 
 std::string plan_text(const std::vector<search::PlanStep>& plan, const TextTable::Look& look) {
   if (plan.empty()) return {};
-  TextTable table({{.title = "change"},
-                   {.title = "where"},
-                   {.title = "from"},
-                   {.title = "to"},
-                   {.title = "cost"}});
+  TextTable table(
+      {{.title = "change"}, {.title = "where"}, {.title = "from"}, {.title = "to"}, {.title = "cost"}});
   std::string how;
   std::string undo;
   for (const search::PlanStep& step : plan) {
@@ -102,7 +102,8 @@ std::string plan_text(const std::vector<search::PlanStep>& plan, const TextTable
   return "\n" + table.text(indented(look)) + "\nhow\n" + how + "\nundo\n" + undo;
 }
 
-std::string attribution_text(const search::Outcome& outcome, const search::Plant& plant, const TextTable::Look& look) {
+std::string attribution_text(const search::Outcome& outcome, const search::Plant& plant,
+                             const TextTable::Look& look) {
   if (outcome.attribution.empty()) return {};
   TextTable table({{.title = "what each is worth", .overflow = Overflow::wrap},
                    {.title = "alone"},
@@ -113,13 +114,14 @@ std::string attribution_text(const search::Outcome& outcome, const search::Plant
     for (const search::Setting& setting : a.settings)
       what += (what.empty() ? "" : ", ") + plant.space()[setting.knob].name;
     if (!a.suggestion.empty()) what += " (" + a.suggestion + ")";
-    table.add_row({what, a.alone ? interval_text(*a.alone) : "-",
-                   a.without ? interval_text(*a.without) : "-", std::string(effect_text(a.effect))});
+    table.add_row({what, a.alone ? interval_text(*a.alone) : "-", a.without ? interval_text(*a.without) : "-",
+                   std::string(effect_text(a.effect))});
   }
   return "\n" + table.text(indented(look));
 }
 
-std::string workloads_text(const search::Outcome& outcome, const search::Plant& plant, const TextTable::Look& look) {
+std::string workloads_text(const search::Outcome& outcome, const search::Plant& plant,
+                           const TextTable::Look& look) {
   TextTable table({{.title = "workload"},
                    {.title = "objective"},
                    {.title = "baseline", .align = Align::right},
@@ -142,15 +144,14 @@ std::string workloads_text(const search::Outcome& outcome, const search::Plant& 
   return table.is_empty() ? std::string() : "\n" + table.text(indented(look));
 }
 
-
 std::string said_text(const std::vector<Said>& findings, bool coloured) {
   std::string out = "\nwhat doctor says\n";
   if (findings.empty()) return out + "  nothing is wrong\n";
   for (const Said& finding : findings) {
     const Paint paint = finding.severity == diagnose::Severity::critical ? Paint::bad : Paint::warning;
     out += fmt::format("  {} {} {}: {}\n",
-                       painted(fmt::format("{:<8}", enum_name(finding.severity)), paint, coloured), finding.rule,
-                       finding.where, finding.cause);
+                       painted(fmt::format("{:<8}", enum_name(finding.severity)), paint, coloured),
+                       finding.rule, finding.where, finding.cause);
     if (!finding.cure.empty()) out += fmt::format("           cure: {}\n", finding.cure);
   }
   return out;
@@ -160,8 +161,8 @@ std::string ending_text(const search::Outcome& o, const std::string& command) {
   std::string out = fmt::format("\n{} trials", o.trials.size());
   if (!o.stop_reason.empty()) out += "; ended: " + o.stop_reason;
   if (o.noise.repeats > 0)
-    out += fmt::format("; chance alone moves the baseline by {:.1f} to {:+.1f} % ({} runs)", o.noise.percent.low,
-                       o.noise.percent.high, o.noise.repeats);
+    out += fmt::format("; chance alone moves the baseline by {:.1f} to {:+.1f} % ({} runs)",
+                       o.noise.percent.low, o.noise.percent.high, o.noise.repeats);
   return out + fmt::format("\nagain: {}\n", command);
 }
 
@@ -175,7 +176,8 @@ std::string space_text(const search::Plant& plant, const std::vector<search::Lef
   for (const search::Knob& knob : plant.space().knobs()) {
     std::string range;
     if (knob.is_numeric()) {
-      range = fmt::format("{} to {} {}", knob.min, knob.max, knob.unit);
+      range = fmt::format("{} to {} {}", knob.safe_min.value_or(knob.min), knob.safe_max.value_or(knob.max),
+                          knob.unit);
     } else if (knob.choices.empty()) {
       range = "off, on";
     } else {

@@ -27,8 +27,8 @@ struct TunedHosts {
   Duration interval = milliseconds(500);
   bool commit = false;
   bool yes = false;
-  std::string output;  // file for the plan
-  std::string root;    // host root; empty: /
+  std::string output;           // file for the plan
+  std::string root;             // host root; empty: /
   std::string state_directory;  // empty: the usual one
 };
 
@@ -41,8 +41,8 @@ struct TuneCommand {
   std::vector<std::string> objectives;  // NAME or NAME=WEIGHT
   std::vector<std::string> only;        // knobs
   std::vector<std::string> without;
-  std::string log;      // write every trial down here
-  std::string resume;   // go on with such a log
+  std::string log;     // write every trial down here
+  std::string resume;  // go on with such a log
   bool dry_run = false;
   std::uint32_t threads = 0;  // 0: as many as cores
   bool series = false;        // in the JSON: what changes over time
@@ -53,8 +53,8 @@ struct TuneCommand {
 // "60": trials; "90s", "2min": time. Error: a UnitError that says so.
 Parsed<search::Budget> parse_budget(std::string_view text);
 
-// fine: change and no_change. bad_input: refused, too. failed_undone: interrupted; nothing is ever left behind
-// on a virtual fabric.
+// fine: change and no_change. bad_input: refused, too. failed_undone: interrupted; nothing is ever left
+// behind on a virtual fabric.
 ExitCode run_tune(const TuneCommand& command);
 
 }  // namespace rocetune::cli

@@ -34,7 +34,8 @@ std::string asked_again(const TuneCommand& command) {
   add("--metric", hosts.metrics);
   add("--host", hosts.hosts);
   if (!hosts.hosts.empty() && hosts.ssh != TunedHosts().ssh) add("--ssh", {hosts.ssh});
-  if (hosts.remote_rocetune != TunedHosts().remote_rocetune) add("--remote-rocetune", {hosts.remote_rocetune});
+  if (hosts.remote_rocetune != TunedHosts().remote_rocetune)
+    add("--remote-rocetune", {hosts.remote_rocetune});
   add("--port", hosts.ports);
   add("--vary", hosts.varied);
   add("--allow", hosts.allow);
@@ -49,7 +50,8 @@ Expected<tune::HostPlantOptions> plant_options(const TuneCommand& command) {
   const auto add = [&](const std::vector<std::string>& commands, const std::string& name, bool held_out) {
     for (const std::string& line : commands) {
       const auto number = static_cast<std::size_t>(&line - commands.data()) + 1;
-      out.workloads.push_back({commands.size() == 1 ? name : fmt::format("{} {}", name, number), line, held_out});
+      out.workloads.push_back(
+          {commands.size() == 1 ? name : fmt::format("{} {}", name, number), line, held_out});
     }
   };
   add(hosts.workloads, "workload", false);
@@ -113,8 +115,8 @@ Expected<> check_nothing_is_open(const HostControl& control, const TuneCommand& 
     }
     return tl::unexpected(Error(
         ErrorKind::bad_input,
-        fmt::format("{}: transaction {} is {}: {}{}", control.name(), id, is_stuck ? past.outcome : past.phase,
-                    control.command_line({"rollback", id}),
+        fmt::format("{}: transaction {} is {}: {}{}", control.name(), id,
+                    is_stuck ? past.outcome : past.phase, control.command_line({"rollback", id}),
                     past.profile == tune::kTunePlanName ? ", or --resume with the log of the run that made it"
                                                         : "")));
   }
@@ -140,13 +142,15 @@ Expected<std::vector<tune::FoundHost>> find_hosts(const std::vector<HostControl>
     host::name_nics(*host, nics);
     for (const tune::FoundHost& other : out) {
       if (other.host.name == host->name) {
-        return tl::unexpected(Error(ErrorKind::bad_input, fmt::format("--host: {} is {}, which was named already",
-                                                                      control.name(), host->name)));
+        return tl::unexpected(
+            Error(ErrorKind::bad_input,
+                  fmt::format("--host: {} is {}, which was named already", control.name(), host->name)));
       }
     }
     std::vector<std::string> remarks;
     auto ports = tune::chosen_ports(*host, command.hosts.ports, nics, remarks);
-    if (!ports) return tl::unexpected(Error(ErrorKind::bad_input, ports.error().within(control.name()).text()));
+    if (!ports)
+      return tl::unexpected(Error(ErrorKind::bad_input, ports.error().within(control.name()).text()));
     out.push_back({std::move(*host), std::move(*ports), {}});
   }
   for (tune::FoundHost& found : out) {
@@ -221,8 +225,7 @@ ExitCode commit(Opened& opened, tune::HostTuning& tuning) {
   }
   for (std::size_t h = 0; h < committed->size(); ++h) {
     if ((*committed)[h] == 0) continue;
-    tuning.undo.push_back(
-        opened.controls[h].command_line({"rollback", std::to_string((*committed)[h])}));
+    tuning.undo.push_back(opened.controls[h].command_line({"rollback", std::to_string((*committed)[h])}));
   }
   tuning.committed = std::move(*committed);
   return ExitCode::fine;
@@ -242,7 +245,8 @@ ExitCode tune_hosts(const TuneCommand& command) {
   if (!opened) return complain(opened.error());
   HostPlant& plant = *opened->plant;
   const auto look = TextTable::Look::for_stream(STDOUT_FILENO, command.colour);
-  if (command.dry_run) return print_report("tune", command.json ? space_json(plant) : space_text(plant, look));
+  if (command.dry_run)
+    return print_report("tune", command.json ? space_json(plant) : space_text(plant, look));
   fmt::print(stderr, "{}", consent_text(plant, command));
   if (auto asked = consent(command.hosts.yes, "Begin?"); !asked) return complain(asked.error());
 
@@ -258,8 +262,8 @@ ExitCode tune_hosts(const TuneCommand& command) {
   if (command.hosts.commit && tuning.outcome.verdict == search::Verdict::change && code == ExitCode::fine) {
     code = commit(*opened, tuning);
   }
-  const ExitCode printed = print_report("tune", command.json ? json_of(tuning, plant, command.series)
-                                                             : tuning_text(tuning, plant, look));
+  const ExitCode printed = print_report(
+      "tune", command.json ? json_of(tuning, plant, command.series) : tuning_text(tuning, plant, look));
   return code == ExitCode::fine ? printed : code;
 }
 

@@ -52,7 +52,8 @@ std::string state_text(const tune::HostTuning& tuning) {
   } else {
     out += "\nNOT AS IT WAS: " + tuning.outcome.restore_error + "\n";
   }
-  for (const std::string& file : tuning.plan_files) out += "  to have the change: rocetune apply " + file + "\n";
+  for (const std::string& file : tuning.plan_files)
+    out += "  to have the change: rocetune apply " + file + "\n";
   return out;
 }
 
@@ -60,21 +61,22 @@ std::string state_text(const tune::HostTuning& tuning) {
 
 std::string consent_text(const tune::HostPlant& plant, const TuneCommand& command) {
   const search::Space& space = plant.space();
-  std::string out = fmt::format("rocetune tune changes {} again and again while the workload runs, {}.\n",
-                                hosts_text(plant),
-                                command.budget.find_first_not_of("0123456789") == std::string::npos
-                                    ? command.budget + " trials at most"
-                                    : "for " + command.budget);
+  std::string out = fmt::format(
+      "rocetune tune changes {} again and again while the workload runs, {}.\n", hosts_text(plant),
+      command.budget.find_first_not_of("0123456789") == std::string::npos ? command.budget + " trials at most"
+                                                                          : "for " + command.budget);
   out += fmt::format("  it turns: {} knobs (--dry-run lists them)\n", space.size());
   const std::string bounces = knobs_of_cost(space, search::ChangeCost::bounces_link);
   const std::string reloads = knobs_of_cost(space, search::ChangeCost::reloads_driver);
   if (!bounces.empty()) out += "  INTERRUPTS LINKS each time: " + bounces + "\n";
   if (!reloads.empty()) out += "  cannot be undone exactly without reloading the driver: " + reloads + "\n";
   out += fmt::format(
-      "  every change is a transaction of the host that is taken back after its trial, by the host itself {} after\n"
+      "  every change is a transaction of the host that is taken back after its trial, by the host itself {} "
+      "after\n"
       "  this program, this machine or the network died; in the end {}\n",
       to_text(plant.dead_man()),
-      command.hosts.commit ? "the best is confirmed, if it is better beyond doubt" : "everything is as it was");
+      command.hosts.commit ? "the best is confirmed, if it is better beyond doubt"
+                           : "everything is as it was");
   return out;
 }
 
@@ -89,8 +91,8 @@ std::string tuning_text(const tune::HostTuning& tuning, const tune::HostPlant& p
 }
 
 std::string space_text(const tune::HostPlant& plant, const TextTable::Look& look) {
-  return fmt::format("{}\n{} knobs, {} workloads; no trial was run, nothing was changed\n\n", hosts_text(plant),
-                     plant.space().size(), plant.workloads().size()) +
+  return fmt::format("{}\n{} knobs, {} workloads; no trial was run, nothing was changed\n\n",
+                     hosts_text(plant), plant.space().size(), plant.workloads().size()) +
          space_text(plant, plant.host_space().left_out(), findings_of(plant), look);
 }
 

@@ -49,7 +49,8 @@ search::Outcome search_with_progress(const std::string& title, search::Plant& pl
   const auto on_trial = [&](const search::Progressed& progressed) {
     std::int64_t done = progressed.done;
     if (!options.budget.trials && options.budget.time)
-      done = static_cast<std::int64_t>((clock.now() - begin).seconds() / options.budget.time->seconds() * 1000);
+      done =
+          static_cast<std::int64_t>((clock.now() - begin).seconds() / options.budget.time->seconds() * 1000);
     line.update(done, progressed.trial.why);
   };
   return search::tune(plant, policy, options, on_trial, signals.token());

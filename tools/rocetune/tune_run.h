@@ -1,5 +1,5 @@
-// What `rocetune tune` does with a plant, whatever it is: records or resumes, searches under a progress bar, ends
-// on Ctrl-C.
+// What `rocetune tune` does with a plant, whatever it is: records or resumes, searches under a progress bar,
+// ends on Ctrl-C.
 #pragma once
 
 #include <memory>

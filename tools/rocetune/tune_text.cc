@@ -23,8 +23,8 @@ std::vector<Said> findings_of(const FabricPlant& plant) {
 std::string unrepaired_text(const FabricTuning& tuning, bool coloured) {
   std::string out;
   for (const fabric_plant::Unrepaired& u : tuning.unrepaired)
-    out += fmt::format("\n{} {}: {}\n  {}.\n", painted("needs hands", Paint::warning, coloured), u.where, u.cause,
-                       u.advice);
+    out += fmt::format("\n{} {}: {}\n  {}.\n", painted("needs hands", Paint::warning, coloured), u.where,
+                       u.cause, u.advice);
   return out;
 }
 

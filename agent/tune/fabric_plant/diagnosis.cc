@@ -38,9 +38,8 @@ std::string key_of(const diagnose::Finding& finding) {
 // A host that pauses its switch cannot take what arrives, whatever anybody sets.
 bool is_slow_receiver(const diagnose::Finding& finding) {
   return (finding.rule == "PFC-5" || finding.rule == "PFC-6") &&
-         std::ranges::any_of(finding.evidence, [](const diagnose::Evidence& e) {
-           return e.name.starts_with("tx_pause");
-         });
+         std::ranges::any_of(finding.evidence,
+                             [](const diagnose::Evidence& e) { return e.name.starts_with("tx_pause"); });
 }
 
 Expected<std::vector<HostGroup>> judge_hosts(const Scenario& scenario, const ConfigFiles& configs) {
@@ -57,15 +56,14 @@ Expected<std::vector<HostGroup>> judge_hosts(const Scenario& scenario, const Con
   std::vector<host::Host> facts;
   for (NodeId id = 0; id < scenario.topology.end_hosts(); ++id) {
     facts.push_back(virtual_host::host_facts(run, id));
-    samplers.push_back(std::make_unique<counters::Sampler>(
-        *schema, virtual_host::counter_readers(run, id), clock));
+    samplers.push_back(
+        std::make_unique<counters::Sampler>(*schema, virtual_host::counter_readers(run, id), clock));
     before.push_back(samplers.back()->read());
   }
   run.finish();
   std::vector<HostGroup> out;
   for (NodeId id = 0; id < scenario.topology.end_hosts(); ++id) {
-    const counters::Interval interval =
-        counters::interval_between(*schema, before[id], samplers[id]->read());
+    const counters::Interval interval = counters::interval_between(*schema, before[id], samplers[id]->read());
     const std::array judged{diagnose::JudgedHost{&facts[id], &interval}};
     const diagnose::Report report = diagnose::diagnose({judged, diagnose::Intent{}, *policy, {}, {}});
     for (const diagnose::Finding& finding : report.findings) {
@@ -133,8 +131,8 @@ class Remedies {
     for (const Deviation& deviation : host_deviations(scenario_)) {
       const HostField& field = host_fields()[deviation.field];
       const bool is_meant = std::ranges::any_of(hosts, [&](NodeId id) {
-        return deviation.contains(id) && field.text(fixed.options.own_host.at(id)) !=
-                                             field.text(scenario_.options.own_host.at(id));
+        return deviation.contains(id) &&
+               field.text(fixed.options.own_host.at(id)) != field.text(scenario_.options.own_host.at(id));
       });
       if (!is_meant) continue;
       if (const auto knob = space_.find(hosts_text(deviation.members) + "." + field.name))
@@ -152,10 +150,9 @@ class Remedies {
 void add_deviations(const std::vector<Deviation>& deviations, bool are_hosts, const search::Space& space,
                     std::vector<FabricFinding>& out) {
   for (const Deviation& deviation : deviations) {
-    const std::string members =
-        are_hosts ? hosts_text(deviation.members) : switches_text(deviation.members);
-    const std::string& field = are_hosts ? host_fields()[deviation.field].name
-                                         : switch_fields()[deviation.field].name;
+    const std::string members = are_hosts ? hosts_text(deviation.members) : switches_text(deviation.members);
+    const std::string& field =
+        are_hosts ? host_fields()[deviation.field].name : switch_fields()[deviation.field].name;
     const auto knob = space.find(members + "." + field);
     if (!knob) continue;
     const bool is_said = std::ranges::any_of(out, [&](const FabricFinding& finding) {

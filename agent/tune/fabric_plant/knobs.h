@@ -1,5 +1,5 @@
-// What may be turned on a fabric: for every knob what the search has to know of it, and how it is read from and
-// written to a scenario.
+// What may be turned on a fabric: for every knob what the search has to know of it, and how it is read from
+// and written to a scenario.
 #pragma once
 
 #include <functional>

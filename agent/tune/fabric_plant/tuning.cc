@@ -38,13 +38,14 @@ std::vector<Unrepaired> unrepaired_of(const FabricPlant& plant) {
   std::vector<Unrepaired> out;
   for (const FabricFinding& finding : plant.diagnosis().findings) {
     if (!finding.is_hardware) continue;
-    out.push_back({.where = finding.where,
-                   .rule = finding.rule,
-                   .cause = finding.cause,
-                   .advice = "No setting repairs it (" + finding.fix +
-                             "). What keeps the damage small: ECN that acts below Xoff, so that its own senders "
-                             "slow down; a NIC that stops to hold its switch (pfc-prevention-tout); taking the "
-                             "host out of jobs until it is repaired"});
+    out.push_back(
+        {.where = finding.where,
+         .rule = finding.rule,
+         .cause = finding.cause,
+         .advice = "No setting repairs it (" + finding.fix +
+                   "). What keeps the damage small: ECN that acts below Xoff, so that its own senders "
+                   "slow down; a NIC that stops to hold its switch (pfc-prevention-tout); taking the "
+                   "host out of jobs until it is repaired"});
   }
   return out;
 }

@@ -71,7 +71,8 @@ std::string HostControl::command_line(const std::vector<std::string>& arguments)
 Expected<RunResult> HostControl::ask(const std::vector<std::string>& arguments, Kind kind) const {
   auto run = run_program(words(arguments, kind), {}, kLongestQuestion, {});
   if (!run) return tl::unexpected(run.error().within(name()));
-  if (run->timed_out) return fail(ErrorKind::io, "{}: no answer within {}", name(), to_text(kLongestQuestion));
+  if (run->timed_out)
+    return fail(ErrorKind::io, "{}: no answer within {}", name(), to_text(kLongestQuestion));
   if (run->status != 0) {
     return fail(ErrorKind::io, "{}: rocetune {} ended with {}: {}", name(), arguments.front(), run->status,
                 last_line(run->err));

@@ -28,7 +28,7 @@ struct HostAddress {
   std::string name;  // for messages: "gpu3"; empty: this machine
   std::vector<std::string>
       prefix;  // words in front of the command: {"ssh", "-o", "BatchMode=yes", "gpu3"}; empty: none
-  std::string rocetune = "rocetune";  // the program there
+  std::string rocetune = "rocetune";         // the program there
   std::vector<std::string> options;          // of commands that look at or change the host: {"--root", DIR}
   std::vector<std::string> journal_options;  // of those that write or read its journal: {"--state-dir", DIR}
 };

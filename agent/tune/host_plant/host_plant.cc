@@ -60,8 +60,8 @@ bool HostPlant::is_start(const search::Candidate& candidate) const {
 // nobody is there any more.
 Duration HostPlant::dead_man() const { return (options_.workload_limit + kSettle) * 2; }
 
-// Makes the candidate the state of all hosts. A sentence: it could not be, and all are as they were. Error: some
-// host is not.
+// Makes the candidate the state of all hosts. A sentence: it could not be, and all are as they were. Error:
+// some host is not.
 Expected<std::optional<std::string>> HostPlant::put(const search::Candidate& candidate) {
   const search::Space& space = space_.space();
   if (in_force_ && space.canonical(*in_force_) == space.canonical(candidate)) {

@@ -199,7 +199,8 @@ void HostSpace::add_fixes() {
       for (const auto& [of, change] : fix.fix.changes) {
         if (of == h) wanted.push_back({change.knob, change.after, fix.fix.rule, ""});
       }
-      is_good = is_possible(knob.name, h, settings_plan(hosts_[h].host, wanted, kTunePlanName, nics(), 0), knob.cost);
+      is_good = is_possible(knob.name, h, settings_plan(hosts_[h].host, wanted, kTunePlanName, nics(), 0),
+                            knob.cost);
     }
     if (!is_good) continue;
     // A class map as a whole replaces what single fixes mend.
@@ -247,7 +248,8 @@ void HostSpace::add_mtu(const HostSpaceLimits& limits) {
       const std::int64_t other = std::stoll(knob.choices[knob.start == 0 ? 1 : 0]);
       wanted.push_back({{port, host::KnobKind::mtu, ""}, other, "", ""});
     }
-    if (!is_possible(kMtuKnob, h, settings_plan(hosts_[h].host, wanted, kTunePlanName, nics(), 0), knob.cost)) return;
+    if (!is_possible(kMtuKnob, h, settings_plan(hosts_[h].host, wanted, kTunePlanName, nics(), 0), knob.cost))
+      return;
   }
   add(std::move(knob), {.what = Turned::What::mtu, .fix = {}, .name = {}});
 }
@@ -283,6 +285,12 @@ void HostSpace::add_parameters(const HostSpaceLimits& limits) {
       if (start) left_out_.push_back({std::string(kParameterPrefix) + parameter.name, why});
       continue;
     }
+    const double around = static_cast<double>(parameter.default_value.value_or(*start));
+    if (around <= 0) {
+      left_out_.push_back({std::string(kParameterPrefix) + parameter.name,
+                           "0 is a mode of its own, and how far from it is safe nobody says"});
+      continue;
+    }
     search::Knob knob;
     knob.name = std::string(kParameterPrefix) + parameter.name;
     knob.meaning = parameter.role;
@@ -294,11 +302,8 @@ void HostSpace::add_parameters(const HostSpaceLimits& limits) {
     if (parameter.min > 0) knob.scale = search::Scale::logarithmic;
     knob.start = static_cast<double>(*start);
     knob.start_origin = "as found on the hosts";
-    const double around = static_cast<double>(parameter.default_value.value_or(*start));
-    if (around > 0) {
-      knob.safe_min = std::max(knob.min, std::floor(around / limits.safe_factor));
-      knob.safe_max = std::min(knob.max, std::ceil(around * limits.safe_factor));
-    }
+    knob.safe_min = std::max(knob.min, std::floor(around / limits.safe_factor));
+    knob.safe_max = std::min(knob.max, std::ceil(around * limits.safe_factor));
     if (parameter.default_value) {
       knob.standard = static_cast<double>(*parameter.default_value);
       knob.standard_origin = row.cc.origin;
@@ -307,8 +312,9 @@ void HostSpace::add_parameters(const HostSpaceLimits& limits) {
     for (std::size_t h = 0; h < hosts_.size() && is_good; ++h) {
       const std::int64_t other = *start == parameter.min ? parameter.max : parameter.min;
       const host::Knob target{hosts_[h].ports.front(), host::KnobKind::cc_param, parameter.name};
-      is_good = is_possible(knob.name, h,
-                            settings_plan(hosts_[h].host, {{target, other, "", ""}}, kTunePlanName, nics(), 0), knob.cost);
+      is_good = is_possible(
+          knob.name, h, settings_plan(hosts_[h].host, {{target, other, "", ""}}, kTunePlanName, nics(), 0),
+          knob.cost);
     }
     if (is_good) add(std::move(knob), {.what = Turned::What::parameter, .fix = {}, .name = parameter.name});
   }
@@ -347,8 +353,10 @@ void HostSpace::add_constraints() {
 void HostSpace::suggest() {
   for (std::size_t k = 0; k < turned_.size(); ++k) {
     if (turned_[k].what != Turned::What::fix) continue;
-    suggestions_.push_back(
-        {search::Suggestion::Kind::remedy, knobs_[k].name.substr(kFixPrefix.size()), turned_[k].fix.why, {{k, 1.0}}});
+    suggestions_.push_back({search::Suggestion::Kind::remedy,
+                            knobs_[k].name.substr(kFixPrefix.size()),
+                            turned_[k].fix.why,
+                            {{k, 1.0}}});
   }
   if (const auto profile = space_.find(kProfileKnob)) {
     for (std::size_t choice = 1; choice < knobs_[*profile].choices.size(); ++choice) {

@@ -84,9 +84,7 @@ class HostSpace {
   };
 
   HostSpace(std::vector<FoundHost> hosts, Limits guardrails, const std::vector<std::string>& allow)
-      : hosts_(std::move(hosts)),
-        guardrails_(std::move(guardrails)),
-        allow_(allow.begin(), allow.end()) {}
+      : hosts_(std::move(hosts)), guardrails_(std::move(guardrails)), allow_(allow.begin(), allow.end()) {}
   // Whether apply would take it; the reason goes to left_out under this name. Raises the cost to the plan's.
   bool is_possible(const std::string& knob, std::size_t host, const Expected<Plan>& plan,
                    search::ChangeCost& cost);

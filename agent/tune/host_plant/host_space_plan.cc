@@ -13,7 +13,8 @@ search::ChangeCost cost_of(const Change& change, bool interrupts_link) {
 
 std::string commands_in_a_row(const Change& change, const host::Port& port) {
   std::string out;
-  for (const std::string& command : commands_of(change, port, false)) out += (out.empty() ? "" : "; ") + command;
+  for (const std::string& command : commands_of(change, port, false))
+    out += (out.empty() ? "" : "; ") + command;
   return out;
 }
 

@@ -91,8 +91,8 @@ Expected<> HostTransactions::find_out(std::size_t host) {
     const auto recovered = hosts_[host].recover();
     const auto history = recovered ? hosts_[host].history() : tl::unexpected(recovered.error());
     if (history) {
-      const auto ours = std::ranges::find(*history, open.plan_made_at_unix_ns,
-                                          &PastTransaction::plan_made_at_unix_ns);
+      const auto ours =
+          std::ranges::find(*history, open.plan_made_at_unix_ns, &PastTransaction::plan_made_at_unix_ns);
       if (ours == history->end() || ours->outcome == "rolled_back" || ours->outcome == "refused") {
         open = {};
         return {};
@@ -137,7 +137,8 @@ Expected<> HostTransactions::take_back_from(std::size_t host) {
     }
   }
   const std::string by_hand = control.command_line({"rollback", std::to_string(open.id)});
-  return fail(ErrorKind::conflict, "{}: transaction {} was not taken back: {}; {}", control.name(), open.id, why,
+  return fail(ErrorKind::conflict, "{}: transaction {} was not taken back: {}; {}", control.name(), open.id,
+              why,
               open.what == Open::What::waiting
                   ? fmt::format("its dead-man does so within {}, or: {}", to_text(dead_man_), by_hand)
                   : "by hand: " + by_hand);

@@ -1,6 +1,6 @@
-// The changes that are in force on a set of hosts for the moment: put on all of them or on none, and taken back
-// whatever happened meanwhile. Every host is asked at the same time; what a host did not answer is found out from
-// its own history.
+// The changes that are in force on a set of hosts for the moment: put on all of them or on none, and taken
+// back whatever happened meanwhile. Every host is asked at the same time; what a host did not answer is found
+// out from its own history.
 #pragma once
 
 #include <optional>
@@ -19,12 +19,12 @@ class HostTransactions {
 
   const std::vector<HostControl>& hosts() const { return hosts_; }
 
-  // Takes back what is in force, then applies one plan to each host (an empty one: nothing), to be taken back by
-  // the host itself after `dead_man`. A sentence: some host could not have it, and all are as they were. Error:
-  // some host is not, or is not known to be.
+  // Takes back what is in force, then applies one plan to each host (an empty one: nothing), to be taken back
+  // by the host itself after `dead_man`. A sentence: some host could not have it, and all are as they were.
+  // Error: some host is not, or is not known to be.
   Expected<std::optional<std::string>> apply(const std::vector<Plan>& plans, Duration dead_man);
-  // All hosts as they were before apply. Tries again where a host fails or does not answer. Error: names those
-  // that are still changed, and what ends that.
+  // All hosts as they were before apply. Tries again where a host fails or does not answer. Error: names
+  // those that are still changed, and what ends that.
   Expected<> take_back();
   // Confirms what is in force: all hosts, or none. The transactions in the order of hosts; 0: nothing to do.
   // Error: what failed; every host is then as it was, or the error says which is not.

@@ -107,8 +107,8 @@ class Watchers {
 
 }  // namespace
 
-LoadedResult run_loaded(const LoadedRun& run, const std::vector<HostControl>& hosts, const RatesBefore& before,
-                        Watching& watching, const std::stop_token& stop) {
+LoadedResult run_loaded(const LoadedRun& run, const std::vector<HostControl>& hosts,
+                        const RatesBefore& before, Watching& watching, const std::stop_token& stop) {
   ROCETUNE_ASSERT(run.ports.size() == hosts.size() && !run.words.empty());
   LoadedResult out;
   Watchers watchers(run, hosts, before, watching, out);

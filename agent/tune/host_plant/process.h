@@ -38,8 +38,8 @@ class Process {
   static constexpr std::size_t kMostOutput = 64 << 20;
   static constexpr std::size_t kMostErrors = 64 << 10;
 
-  // Everything in its group: first politely (SIGTERM, half a second), then not (SIGKILL). Waits for its end, a
-  // few seconds at most: what the kernel does not let go is left behind.
+  // Everything in its group: first politely (SIGTERM, half a second), then not (SIGKILL). Waits for its end,
+  // a few seconds at most: what the kernel does not let go is left behind.
   void end();
   bool is_ended() const { return pid_ <= 0; }
   // Once it has ended: its exit status; 128 + signal where one ended it, as shells say it.

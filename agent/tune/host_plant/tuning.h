@@ -1,5 +1,5 @@
-// A tuning run of hosts, from what was asked to what is to be done, as one value: what terminals and JSON are made
-// of.
+// A tuning run of hosts, from what was asked to what is to be done, as one value: what terminals and JSON are
+// made of.
 #pragma once
 
 #include <optional>
@@ -23,8 +23,8 @@ struct HostTuning {
   std::vector<std::string> plan_files;  // written, by host
 };
 
-// Members, beside search::write_outcome's: plan[], best_settings[], hosts[] (name, ports[], plan, transaction),
-// committed, undo[], findings[], space[], left_out[], constraints[], suggestions[].
+// Members, beside search::write_outcome's: plan[], best_settings[], hosts[] (name, ports[], plan,
+// transaction), committed, undo[], findings[], space[], left_out[], constraints[], suggestions[].
 std::string json_of(const HostTuning& tuning, const HostPlant& plant, bool with_series);
 // What a search would turn, and what doctor says, without one.
 std::string space_json(const HostPlant& plant);

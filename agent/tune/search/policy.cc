@@ -46,11 +46,12 @@ Expected<Policy> with_objectives(Policy policy, const std::vector<std::string>& 
     if (!is_good) {
       std::string allowed;
       for (const std::string& one : names) allowed += (allowed.empty() ? "" : ", ") + one;
-      return tl::unexpected(bad_input({{.place = {},
-                                        .key = flag,
-                                        .found = text,
-                                        .allowed = allowed + ", each alone or with =WEIGHT above 0, up to 1000",
-                                        .nearest = nearest_name(name, names)}}));
+      return tl::unexpected(
+          bad_input({{.place = {},
+                      .key = flag,
+                      .found = text,
+                      .allowed = allowed + ", each alone or with =WEIGHT above 0, up to 1000",
+                      .nearest = nearest_name(name, names)}}));
     }
     for (const ObjectiveKind& kind : objective_kinds()) {
       if (kind.name == name) policy.weights[static_cast<std::size_t>(kind.objective)] = weight;

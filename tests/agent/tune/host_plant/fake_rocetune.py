@@ -5,6 +5,7 @@ The folder is named by --root or --state-dir and holds
 
     host.json    what inspect says
     book.json    {"transactions": [...], "settings": {KNOB: value}}: what was done, and what is in force now
+    in_force     the knobs of those settings, one a line, for workloads
     faults.json  {"apply": ["", "refuse", ...], ...}: what the n-th such command does wrong; "" or absent: nothing
     harm         a knob: while it is in force, watch shows a pause storm
 
@@ -51,6 +52,8 @@ def read(name, otherwise):
 def write(name, value):
     (folder / (name + ".new")).write_text(json.dumps(value))
     os.replace(folder / (name + ".new"), folder / name)
+    if name == "book.json":
+        (folder / "in_force").write_text("".join(knob + "\n" for knob in value["settings"]))
 
 
 def book():

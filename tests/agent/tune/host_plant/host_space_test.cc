@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 
 const std::vector<std::string> kAllow{"take-dcbx",  "inexact-revert", "bounce-default-route",
-                                      "bounce-ssh", "bounce-storage", "rdma-traffic"};
+                                      "bounce-ssh", "bounce-storage", "other-owner"};
 
 HostSpaceLimits shipped_limits() { return *load_host_space_limits(ConfigFiles()); }
 Expected<HostSpace> make(std::vector<FoundHost> hosts, const std::vector<std::string>& allow = kAllow,
@@ -23,6 +23,14 @@ HostSpace space_of(std::vector<FoundHost> hosts) {
   auto space = make(std::move(hosts));
   EXPECT_TRUE(space) << (space ? "" : space.error().text());
   return *space;
+}
+// Somebody has switched PFC off.
+host::Host unprotected_host(const std::string& name = "") {
+  host::Host out = fixture_host("mlx5", name);
+  for (host::Port& port : out.ports) {
+    if (port.dcb.pfc) port.dcb.pfc->enabled = PrioritySet();
+  }
+  return out;
 }
 FoundHost judged(const host::Host& host) {
   FoundHost out = found(host);
@@ -101,7 +109,8 @@ TEST(HostSpaceTest, ParametersStayWithinTheSafeFactorOfTheirDefault) {
 
 TEST(HostSpaceTest, AlphaMustOutlastTheGapBetweenCnps) {
   const HostSpace space = space_of({found(fixture_host())});
-  const auto alpha = space.space().find("cc.rp_dce_tcp_rtt"), gap = space.space().find("cc.np_min_time_between_cnps");
+  const auto alpha = space.space().find("cc.rp_dce_tcp_rtt"),
+             gap = space.space().find("cc.np_min_time_between_cnps");
   ASSERT_TRUE(alpha && gap);
   search::Candidate bad = space.space().start();
   bad.values[*alpha] = 2;
@@ -112,14 +121,15 @@ TEST(HostSpaceTest, AlphaMustOutlastTheGapBetweenCnps) {
 }
 
 TEST(HostSpaceTest, FixesOfDoctorAreTogglesAndComeFirst) {
-  const host::Host host = fixture_host();
+  const host::Host host = unprotected_host();
   const FoundHost with_findings = judged(host);
   const auto is_fix = [](const diagnose::Finding& f) {
     return !f.fix.changes.empty() && f.severity != diagnose::Severity::info;
   };
   ASSERT_TRUE(std::ranges::any_of(with_findings.findings, is_fix)) << "the fixture has something to mend";
   const HostSpace space = space_of({with_findings});
-  const auto remedy = std::ranges::find(space.suggestions(), search::Suggestion::Kind::remedy, &search::Suggestion::kind);
+  const auto remedy =
+      std::ranges::find(space.suggestions(), search::Suggestion::Kind::remedy, &search::Suggestion::kind);
   ASSERT_NE(remedy, space.suggestions().end());
   const auto candidate = space.space().with(space.space().start(), remedy->settings);
   const auto plan = space.plan(candidate, 0, 0);
@@ -131,17 +141,18 @@ TEST(HostSpaceTest, FixesOfDoctorAreTogglesAndComeFirst) {
 }
 
 TEST(HostSpaceTest, TheSameFixOfTwoHostsIsOne) {
-  const FoundHost one = judged(fixture_host("mlx5", "h1")), two = judged(fixture_host("mlx5", "h2"));
+  const FoundHost one = judged(unprotected_host("h1")), two = judged(unprotected_host("h2"));
   EXPECT_EQ(space_of({one, two}).suggestions().size(), space_of({one}).suggestions().size());
 }
 
 TEST(HostSpaceTest, AClassMapAsAWholeReplacesSingleFixes) {
-  const HostSpace space = space_of({judged(fixture_host())});
+  const HostSpace space = space_of({judged(unprotected_host())});
   const auto profile = space.space().find("class.profile");
   ASSERT_TRUE(profile);
   search::Candidate candidate = space.space().with(space.space().start(), {{*profile, 1.0}});
   for (std::size_t k = 0; k < space.space().size(); ++k) {
-    if (space.space()[k].name.starts_with("fix.")) EXPECT_FALSE(space.space().is_alive(k, candidate));
+    if (!space.space()[k].name.starts_with("fix.")) continue;
+    EXPECT_FALSE(space.space().is_alive(k, candidate));
   }
   const auto plan = space.plan(candidate, 0, 0);
   ASSERT_TRUE(plan) << plan.error().text();
@@ -149,7 +160,7 @@ TEST(HostSpaceTest, AClassMapAsAWholeReplacesSingleFixes) {
 }
 
 TEST(HostSpaceTest, WhatAGuardrailWouldRefuseIsLeftOutWithTheConsentThatItNeeds) {
-  const auto space = make({judged(fixture_host())}, {});
+  const auto space = make({judged(unprotected_host())}, {});
   ASSERT_TRUE(space) << space.error().text();
   EXPECT_TRUE(std::ranges::any_of(space->left_out(), [](const search::LeftOut& one) {
     return one.why.find("--allow ") != std::string::npos;
@@ -163,7 +174,8 @@ TEST(HostSpaceTest, VariablesReachTheWorkloadAlone) {
   ASSERT_TRUE(space);
   const auto candidate = with(*space, "workload.NCCL_IB_QPS_PER_CONNECTION", "4");
   EXPECT_TRUE(space->plan(candidate, 0, 0)->is_empty());
-  EXPECT_EQ(space->environment(candidate).at(0), (std::pair<std::string, std::string>{"NCCL_IB_QPS_PER_CONNECTION", "4"}));
+  EXPECT_EQ(space->environment(candidate).at(0),
+            (std::pair<std::string, std::string>{"NCCL_IB_QPS_PER_CONNECTION", "4"}));
   EXPECT_EQ(space->steps(candidate)->at(0).where, "workload");
 }
 

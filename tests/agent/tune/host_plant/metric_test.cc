@@ -23,7 +23,8 @@ std::string refusal_of(const std::string& text) {
   return parsed ? "" : parsed.error().text();
 }
 
-constexpr const char* kNcclTests = R"(# nThread 1 nGpus 1 minBytes 8388608 maxBytes 16777216 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0
+constexpr const char* kNcclTests =
+    R"(# nThread 1 nGpus 1 minBytes 8388608 maxBytes 16777216 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0
 #
 # Using devices
 #  Rank  0 Group  0 Pid   1234 on   node-a device  0 [0x1b] NVIDIA H100
@@ -37,7 +38,8 @@ constexpr const char* kNcclTests = R"(# nThread 1 nGpus 1 minBytes 8388608 maxBy
 # Avg bus bandwidth    : 70.87
 )";
 
-constexpr const char* kWriteBw = R"(---------------------------------------------------------------------------------------
+constexpr const char* kWriteBw =
+    R"(---------------------------------------------------------------------------------------
                     RDMA_Write BW Test
  Dual-port       : OFF		Device         : mlx5_0
  Number of qps   : 1		Transport type : IB
@@ -50,7 +52,8 @@ constexpr const char* kWriteBw = R"(--------------------------------------------
 ---------------------------------------------------------------------------------------
 )";
 
-constexpr const char* kWriteLat = R"(---------------------------------------------------------------------------------------
+constexpr const char* kWriteLat =
+    R"(---------------------------------------------------------------------------------------
                     RDMA_Write Latency Test
  Dual-port       : OFF		Device         : mlx5_0
  Mtu             : 4096[B]
@@ -91,7 +94,8 @@ TEST(Metric, Osu) {
 }
 
 TEST(Metric, JsonByItsPathAndTheUnitOfItsKey) {
-  const std::string output = R"({"rows": [{"goodput_bits_per_s": 5e9}, {"goodput_bits_per_s": 25e9, "p99_us": 12}]})";
+  const std::string output =
+      R"({"rows": [{"goodput_bits_per_s": 5e9}, {"goodput_bits_per_s": 25e9, "p99_us": 12}]})";
   EXPECT_DOUBLE_EQ(value_of("goodput=json:rows.1.goodput_bits_per_s", output), 25);
   EXPECT_DOUBLE_EQ(value_of("p99_fct=json:rows.1.p99_us", output), 12);
   EXPECT_FALSE(metric("goodput=json:rows.2.goodput_bits_per_s").read(output));

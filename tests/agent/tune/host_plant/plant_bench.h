@@ -1,4 +1,5 @@
-// A host of the fixtures behind fake_rocetune.py, and a plant over one or two of them: what these tests share.
+// A host of the fixtures behind fake_rocetune.py, and a plant over one or two of them: what these tests
+// share.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -51,7 +52,9 @@ class FakeMachine {
 
   const host::Host& host() const { return host_; }
   std::string folder() const { return folder_.path(); }
-  void put(const std::string& name, const std::string& text) const { std::ofstream(folder_.file(name)) << text; }
+  void put(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_.file(name)) << text;
+  }
   // "apply": {"", "refuse"}: the second one is refused.
   void go_wrong(const std::string& json) const { put("faults.json", json); }
 
@@ -99,8 +102,7 @@ inline FoundHost found(const host::Host& host, std::vector<diagnose::Finding> fi
 
 // A workload that prints 90 Gb/s while `knob` is in force on the machine, else 60.
 inline std::string workload_that_likes(const FakeMachine& machine, const std::string& knob) {
-  return "if grep -q '\"" + knob + "\"' " + shell_word(machine.folder() + "/book.json") +
-         " 2>/dev/null && ! grep -q '\"settings\": {}' " + shell_word(machine.folder() + "/book.json") +
+  return "if grep -sqx '" + knob + "' " + shell_word(machine.folder() + "/in_force") +
          "; then echo busbw 90; else echo busbw 60; fi";
 }
 

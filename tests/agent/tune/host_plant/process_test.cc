@@ -85,7 +85,8 @@ TEST(Process, TheLimitEndsItAndAllThatItStarted) {
 
 TEST(Process, WhoeverIgnoresTheRequestIsKilled) {
   RunResult done;
-  EXPECT_LT(seconds_of([&] { done = run("trap '' TERM; while :; do sleep 0.05; done", milliseconds(100)); }), 20);
+  EXPECT_LT(seconds_of([&] { done = run("trap '' TERM; while :; do sleep 0.05; done", milliseconds(100)); }),
+            20);
   EXPECT_EQ(done.status, 128 + 9);
 }
 
@@ -123,7 +124,8 @@ TEST(Process, LinesAreTakenOnce) {
 }
 
 TEST(ShellWord, ComesBackAsItWas) {
-  for (const std::string word : {"plain", "", "two words", "it's", "$HOME `id` \"x\" \\ *", "a\nb", "--x=1;reboot"}) {
+  for (const std::string word :
+       {"plain", "", "two words", "it's", "$HOME `id` \"x\" \\ *", "a\nb", "--x=1;reboot"}) {
     const auto done = run_program({"/bin/sh", "-c", "printf %s " + shell_word(word)}, {}, seconds(10), {});
     ASSERT_TRUE(done);
     EXPECT_EQ(done->out, word);

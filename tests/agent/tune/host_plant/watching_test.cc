@@ -13,7 +13,7 @@ SoakLimits limits() {
   out.rules.push_back({.name = "held",
                        .counter = "rx_pause_duration_us",
                        .per_priority = true,
-                       .share_of_time = Ratio(0.99),
+                       .share_of_time = Ratio::from_percent(99),
                        .per_second = {},
                        .meaning = "pause storm"});
   out.rules.push_back({.name = "drops",
@@ -47,7 +47,8 @@ TEST_F(WatchingTest, AStormIsABreachInTheFrameThatShowsIt) {
   const auto breach = take(frame(995'000, 0));
   ASSERT_TRUE(breach);
   EXPECT_EQ(breach->guardrail, "held");
-  EXPECT_THAT(breach->what, HasSubstr("h1 eth0 priority 3: pause storm, rx_pause_duration_us 99.5 % of the time"));
+  EXPECT_THAT(breach->what,
+              HasSubstr("h1 eth0 priority 3: pause storm, rx_pause_duration_us 99.5 % of the time"));
 }
 
 TEST_F(WatchingTest, WhatWasSoBeforeIsNoBreach) {
