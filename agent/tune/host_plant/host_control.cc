@@ -8,9 +8,6 @@ namespace {
 // A host that answers at all does so within this; a change may have to wait for a link.
 constexpr Duration kLongestQuestion = seconds(60);
 constexpr Duration kLongestChange = seconds(300);
-// Before this a regression shows in the counters of an idle moment; the plant watches for itself while load
-// runs.
-constexpr const char* kSoak = "1s";
 
 std::string last_line(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
@@ -137,10 +134,11 @@ Expected<Applied> HostControl::change(const std::vector<std::string>& arguments,
   return out;
 }
 
-Expected<Applied> HostControl::apply(const Plan& plan, Duration dead_man,
+Expected<Applied> HostControl::apply(const Plan& plan, const Terms& terms,
                                      const std::vector<std::string>& allow) const {
-  std::vector<std::string> arguments{"apply",  "/dev/stdin", "--json",           "--yes",
-                                     "--soak", kSoak,        "--confirm-within", to_text(dead_man)};
+  std::vector<std::string> arguments{
+      "apply",  "/dev/stdin",        "--json",           "--yes",
+      "--soak", to_text(terms.soak), "--confirm-within", to_text(terms.dead_man)};
   for (const std::string& name : allow) arguments.insert(arguments.end(), {"--allow", name});
   return change(arguments, to_json_text(plan));
 }

@@ -54,8 +54,12 @@ class HostControl {
   // The host's facts. Errors: it cannot be reached, or its rocetune speaks otherwise.
   Expected<host::Host> inspect() const;
   // Applies the plan; it is taken back unless it is confirmed within `dead_man`, or by rollback. `allow`:
-  // consents.
-  Expected<Applied> apply(const Plan& plan, Duration dead_man, const std::vector<std::string>& allow) const;
+  // consents. The host watches its own counters for `soak` before it answers.
+  struct Terms {
+    Duration dead_man;
+    Duration soak;
+  };
+  Expected<Applied> apply(const Plan& plan, const Terms& terms, const std::vector<std::string>& allow) const;
   Expected<Applied> confirm(std::int64_t transaction) const;
   Expected<Applied> rollback(std::int64_t transaction, const std::vector<std::string>& allow) const;
   // Finishes what a process that died left open; an Error while another one is at work there.

@@ -11,6 +11,8 @@
 namespace rocetune::tune {
 namespace {
 
+// The plant watches for itself while load runs.
+constexpr Duration kTrialSoak = seconds(1);
 constexpr Duration kSettle = seconds(60);  // what applying and reading take beside the workload
 
 std::string identity_of(const HostSpace& space, const HostPlantOptions& options) {
@@ -62,7 +64,7 @@ Duration HostPlant::dead_man() const { return (options_.workload_limit + kSettle
 
 // Makes the candidate the state of all hosts. A sentence: it could not be, and all are as they were. Error:
 // some host is not.
-Expected<std::optional<std::string>> HostPlant::put(const search::Candidate& candidate) {
+Expected<std::optional<std::string>> HostPlant::put(const search::Candidate& candidate, Duration soak) {
   const search::Space& space = space_.space();
   if (in_force_ && space.canonical(*in_force_) == space.canonical(candidate)) {
     // Its dead-man runs on: kept while a whole trial fits in, else applied anew.
@@ -76,7 +78,7 @@ Expected<std::optional<std::string>> HostPlant::put(const search::Candidate& can
     plans.push_back(std::move(*plan));
   }
   in_force_.reset();
-  auto trouble = transactions_.apply(plans, dead_man());
+  auto trouble = transactions_.apply(plans, {dead_man(), soak});
   if (trouble) in_force_ = *trouble ? space.start() : candidate;
   return trouble;
 }
@@ -86,7 +88,7 @@ Expected<search::Observation> HostPlant::observe(const search::Request& request,
   const Instant begin = clock.now();
   search::Observation out;
   const auto took = [&] { out.took_ns = (clock.now() - begin) / nanoseconds(1); };
-  const auto refused = put(request.candidate);
+  const auto refused = put(request.candidate, kTrialSoak);
   if (!refused) return tl::unexpected(refused.error());
   if (*refused) {
     out.failure = search::Failure{search::FailureKind::not_applied, **refused};
@@ -171,7 +173,8 @@ Expected<> HostPlant::restore() {
 }
 
 Expected<std::vector<std::int64_t>> HostPlant::commit(const search::Candidate& candidate) {
-  const auto refused = put(candidate);
+  if (auto back = restore(); !back) return tl::unexpected(back.error());
+  const auto refused = put(candidate, options_.commit_soak);
   if (!refused) return tl::unexpected(refused.error());
   if (*refused) return fail(ErrorKind::conflict, "{}", **refused);
   in_force_.reset();  // what it is from now on is the hosts' start state

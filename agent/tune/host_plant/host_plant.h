@@ -31,6 +31,7 @@ struct HostPlantOptions {
   std::vector<Metric> metrics;             // one or more
   Duration workload_limit = seconds(600);  // longer is hung
   Duration interval = milliseconds(500);   // between two looks at the counters while it runs
+  Duration commit_soak = seconds(30);      // as apply's own: longer than a switch's DCBX period
   std::vector<std::string> allow;          // consents, as apply takes them
   // A rate above this many times the links' together is nonsense: both directions, and the grain of clocks.
   double most_of_links = 2.04;
@@ -58,7 +59,7 @@ class HostPlant final : public search::Plant {
   Expected<std::vector<std::int64_t>> commit(const search::Candidate& candidate);
 
  private:
-  Expected<std::optional<std::string>> put(const search::Candidate& candidate);
+  Expected<std::optional<std::string>> put(const search::Candidate& candidate, Duration soak);
   void read_metrics(const LoadedResult& run, search::Observation& out) const;
   bool is_start(const search::Candidate& candidate) const;
 

@@ -46,11 +46,11 @@ std::optional<Instant> HostTransactions::since() const {
   return out;
 }
 
-std::string HostTransactions::apply_to(std::size_t host, const Plan& plan, Duration dead_man) {
+std::string HostTransactions::apply_to(std::size_t host, const Plan& plan, const HostControl::Terms& terms) {
   if (plan.is_empty()) return {};
   Open& open = open_[host];
   open = {Open::What::unknown, 0, plan.made_at_unix_ns, SystemClock().now()};
-  const auto applied = hosts_[host].apply(plan, dead_man, allow_);
+  const auto applied = hosts_[host].apply(plan, terms, allow_);
   if (!applied) return applied.error().text();
   const auto is = [&](std::string_view outcome) { return applied->outcome == outcome; };
   if (is("waiting")) {
@@ -69,12 +69,12 @@ std::string HostTransactions::apply_to(std::size_t host, const Plan& plan, Durat
 }
 
 Expected<std::optional<std::string>> HostTransactions::apply(const std::vector<Plan>& plans,
-                                                             Duration dead_man) {
+                                                             const HostControl::Terms& terms) {
   ROCETUNE_ASSERT(plans.size() == hosts_.size());
   if (auto back = take_back(); !back) return tl::unexpected(back.error());
-  dead_man_ = dead_man;
+  dead_man_ = terms.dead_man;
   std::vector<std::string> troubles(hosts_.size());
-  on_all(hosts_.size(), [&](std::size_t h) { troubles[h] = apply_to(h, plans[h], dead_man); });
+  on_all(hosts_.size(), [&](std::size_t h) { troubles[h] = apply_to(h, plans[h], terms); });
   const std::string trouble = joined(troubles);
   if (trouble.empty()) return std::nullopt;
   if (auto back = take_back(); !back) return tl::unexpected(back.error().within(trouble));

@@ -20,9 +20,9 @@ class HostTransactions {
   const std::vector<HostControl>& hosts() const { return hosts_; }
 
   // Takes back what is in force, then applies one plan to each host (an empty one: nothing), to be taken back
-  // by the host itself after `dead_man`. A sentence: some host could not have it, and all are as they were.
+  // by the host itself after the dead-man. A sentence: some host could not have it, and all are as they were.
   // Error: some host is not, or is not known to be.
-  Expected<std::optional<std::string>> apply(const std::vector<Plan>& plans, Duration dead_man);
+  Expected<std::optional<std::string>> apply(const std::vector<Plan>& plans, const HostControl::Terms& terms);
   // All hosts as they were before apply. Tries again where a host fails or does not answer. Error: names
   // those that are still changed, and what ends that.
   Expected<> take_back();
@@ -44,7 +44,7 @@ class HostTransactions {
     std::int64_t plan_made_at_unix_ns = 0;  // by which the host's history knows it
     Instant since;
   };
-  std::string apply_to(std::size_t host, const Plan& plan, Duration dead_man);
+  std::string apply_to(std::size_t host, const Plan& plan, const HostControl::Terms& terms);
   Expected<> take_back_from(std::size_t host);
   Expected<> find_out(std::size_t host);
   bool is_committed(std::size_t host) const;

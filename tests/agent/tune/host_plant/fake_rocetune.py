@@ -1,5 +1,5 @@
 #!/usr/bin/python3 -ES
-"""A host that HostControl may change: plays inspect, apply, confirm, rollback, recover, history and watch over a folder.
+"""A host that HostControl may change: inspect, apply, confirm, rollback, recover, history, watch over a folder.
 
 The folder is named by --root or --state-dir and holds
 

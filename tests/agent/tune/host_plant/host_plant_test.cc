@@ -5,6 +5,7 @@
 #include "agent/tune/planner.h"
 #include "agent/tune/search/tuner.h"
 #include "dataplane/base/clock.h"
+#include "dataplane/base/random.h"
 #include "tests/agent/tune/host_plant/plant_bench.h"
 
 namespace rocetune::tune {
@@ -256,6 +257,34 @@ TEST_F(HostPlantTest, AConfirmationWhoseAnswerIsLostCounts) {
   machine().go_wrong(R"({"confirm": ["lost"]})");
   EXPECT_TRUE(plant().commit(changed()));
   EXPECT_GT(machine().changed(), 0U);
+}
+
+TEST_F(HostPlantTest, WhateverGoesWrongNoHostStaysChanged) {
+  add_machine();
+  constexpr std::uint64_t kSeeds = 6;
+  const std::vector<std::string> of_apply{"", "", "refuse", "undone", "stuck", "die", "lost"};
+  const std::vector<std::string> of_rollback{"", "", "", "stuck", "lost", "die"};
+  const std::vector<std::string> of_watch{"", "", "", "die", "vanish", "garbage"};
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    Random random(seed);
+    const auto some_of = [&](const std::vector<std::string>& faults) {
+      std::string out;
+      for (int i = 0; i < 8; ++i)
+        out += (i == 0 ? "\"" : ", \"") + faults[random.next() % faults.size()] + "\"";
+      return "[" + out + "]";
+    };
+    for (std::size_t i = 0; i < 2; ++i) {
+      machine(i).put("counts.json", "{}");
+      machine(i).go_wrong("{\"apply\": " + some_of(of_apply) + ", \"rollback\": " + some_of(of_rollback) +
+                          ", \"watch\": " + some_of(of_watch) + "}");
+    }
+    run(random.next() % 3 == 0 ? "exit 1" : "echo busbw 60");
+    plant_.reset();
+    for (int i = 0; i < 4; ++i) (void)observe(i % 2 == 0 ? changed() : start());
+    for (std::size_t i = 0; i < 2; ++i) machine(i).go_wrong("{}");
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    expect_all_as_before();
+  }
 }
 
 TEST_F(HostPlantTest, ASearchFindsWhatTheWorkloadLikes) {

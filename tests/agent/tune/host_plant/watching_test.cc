@@ -28,7 +28,8 @@ SoakLimits limits() {
 // One second of eth0.
 std::string frame(int paused_us, int drops, std::int64_t bytes = 0) {
   return fmt::format(
-      R"({{"elapsed_us": 1000000, "ports": [{{"port": "eth0", "increments": {{"rx_discards_phy": {}, "rdma_tx_bytes": {}}},)"
+      R"({{"elapsed_us": 1000000, "ports": [{{"port": "eth0",)"
+      R"( "increments": {{"rx_discards_phy": {}, "rdma_tx_bytes": {}}},)"
       R"( "priorities": [{{"priority": 3, "increments": {{"rx_pause_duration_us": {}}}}}]}}]}})",
       drops, bytes, paused_us);
 }
