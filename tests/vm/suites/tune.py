@@ -89,13 +89,24 @@ class _Bench:
 def _words(*more):
   ports = [word for one in _ends() for word in ("--port", one.netdev)]
   return ["tune", "--workload", str(LOAD), "--metric", "goodput=perftest", *ports, *ALLOW, "--profile", PROFILE,
-          "--budget", "12", "--workload-limit", "120s", "--yes", "--json", *more]
+          "--budget", "16", "--workload-limit", "120s", "--yes", "--json", *more]
 
 
 def _tune(*more, code=0):
   done = lab.rocetune(*_words(*more), check=False, timeout=1800)
   expect_equal(done.code, code, f"exit code of tune: {done.stdout[-2000:]}{done.stderr[-2000:]}")
   return json.loads(done.stdout) if done.stdout.startswith("{") else done
+
+
+def _story(found):
+  """Why it came to its verdict: what each trial was and showed."""
+  lines = [found["reason"], f"left out: {found['left_out']}"]
+  for trial in found["trial_log"]:
+    seen = [run["observation"] for run in trial["runs"]]
+    rates = [one["objectives"].get("goodput_gbps") for one in seen]
+    faults = [one["failure"] for one in seen if one.get("failure")] + [b for one in seen for b in one["breaches"]]
+    lines.append(f"{trial['phase']} {trial['why']}: {rates} {faults}")
+  return "\n".join(lines)
 
 
 def _data_priority(one):
@@ -105,8 +116,8 @@ def _data_priority(one):
 def test_the_change_is_found_and_committed():
   with _Bench() as bench:
     found = _tune("--commit")
+    expect_equal(found["verdict"], "change", _story(found))
     print(f"{found['trials']} trials, gain {found['gain_percent']}, {found['best_settings']}", flush=True)
-    expect_equal(found["verdict"], "change", f"verdict: {found['reason']}")
     expect(found["committed"] and found["restored"], "committed, after all trials were taken back")
     expect(found["gain_percent"]["low"] > 50, f"gain: {found['gain_percent']}")
     for one in _ends():
@@ -121,7 +132,7 @@ def test_the_change_is_found_and_committed():
 def test_without_commit_everything_is_as_it_was():
   with _Bench() as bench:
     found = _tune("-o", "/tmp/plan.json")
-    expect_equal(found["verdict"], "change", f"verdict: {found['reason']}")
+    expect_equal(found["verdict"], "change", _story(found))
     expect(not found["committed"], "nothing is committed")
     expect_same_state(bench.before, state())
     lab.rocetune("apply", "/tmp/plan.json", "--yes", "--soak", "1s", "--confirm-within", "none", "--json", *ALLOW,
@@ -145,7 +156,7 @@ def test_killed_and_resumed():
     refused = _tune(code=REFUSED)
     expect("--resume" in refused.stderr, refused.stderr)
     found = _tune("--resume", str(LOG))
-    expect_equal(found["verdict"], "change", f"verdict: {found['reason']}")
+    expect_equal(found["verdict"], "change", _story(found))
     expect_same_state(bench.before, state())
 
 
