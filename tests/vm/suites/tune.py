@@ -89,7 +89,7 @@ class _Bench:
 def _words(*more):
   ports = [word for one in _ends() for word in ("--port", one.netdev)]
   return ["tune", "--workload", str(LOAD), "--metric", "goodput=perftest", *ports, *ALLOW, "--profile", PROFILE,
-          "--budget", "16", "--workload-limit", "120s", "--yes", "--json", *more]
+          "--budget", "20", "--workload-limit", "120s", "--yes", "--json", *more]
 
 
 def _tune(*more, code=0):

@@ -14,4 +14,4 @@ END
 chmod +x ssh
 load='grep -qsx "ens1f0np0 pfc" h1/in_force && echo busbw 90 || echo busbw 60'
 exec rocetune tune --host h1 --host h2 --ssh ./ssh --remote-rocetune "$here/fake_rocetune.py" --root . --state-dir . \
-  --metric 'busbw=re:Gb/s:busbw ([0-9]+)' --workload "$load" --budget 14 --interval 100ms --yes "$@"
+  --metric 'busbw=re:Gb/s:busbw ([0-9]+)' --workload "$load" --budget 18 --interval 100ms --yes "$@"
