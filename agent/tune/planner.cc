@@ -82,28 +82,6 @@ Expected<std::vector<std::string>> asked_ports(const host::Host& host,
   return out;
 }
 
-Expected<std::vector<std::string>> chosen_ports(const host::Host& host, const std::vector<std::string>& names,
-                                                const host::NicTable& nics,
-                                                std::vector<std::string>& remarks) {
-  if (!names.empty()) return asked_ports(host, names);
-  std::vector<std::string> out;
-  for (const host::Port& port : host.ports) {
-    if (port.role == PortRole::bond) continue;  // its members stand for it
-    const std::string why = why_left_out(host, port, nics);
-    if (why.empty()) {
-      out.push_back(port.name);
-    } else {
-      remarks.push_back(fmt::format("{} is left out: {}", port.name, why));
-    }
-  }
-  if (out.empty()) {
-    std::string why;
-    for (const std::string& remark : remarks) why += "; " + remark;
-    return fail(ErrorKind::absent, "no RoCE port to plan for on {}{}", host.name, why);
-  }
-  return out;
-}
-
 // The MTU of a bond member is its bond's: the kernel hands it down.
 void want_mtu(const host::Host& host, const host::Port& port, const Profile& profile,
               const host::NicTable& nics, std::vector<Change>& changes, std::vector<std::string>& remarks) {
@@ -200,6 +178,28 @@ void add_gid_remark(const host::Port& port, std::vector<std::string>& remarks) {
 }
 
 }  // namespace
+
+Expected<std::vector<std::string>> chosen_ports(const host::Host& host, const std::vector<std::string>& names,
+                                                const host::NicTable& nics,
+                                                std::vector<std::string>& remarks) {
+  if (!names.empty()) return asked_ports(host, names);
+  std::vector<std::string> out;
+  for (const host::Port& port : host.ports) {
+    if (port.role == PortRole::bond) continue;  // its members stand for it
+    const std::string why = why_left_out(host, port, nics);
+    if (why.empty()) {
+      out.push_back(port.name);
+    } else {
+      remarks.push_back(fmt::format("{} is left out: {}", port.name, why));
+    }
+  }
+  if (out.empty()) {
+    std::string why;
+    for (const std::string& remark : remarks) why += "; " + remark;
+    return fail(ErrorKind::absent, "no RoCE port to plan for on {}{}", host.name, why);
+  }
+  return out;
+}
 
 Expected<Plan> make_plan(const host::Host& host, const Profile& profile, const host::NicTable& nics,
                          const std::vector<std::string>& ports, std::int64_t now_unix_ns) {

@@ -23,6 +23,11 @@ constexpr Bytes kLargestFrame{9216};
 Expected<Plan> make_plan(const host::Host& host, const Profile& profile, const host::NicTable& nics,
                          const std::vector<std::string>& ports, std::int64_t now_unix_ns);
 
+// The ports that make_plan plans for, with its errors; what is left out goes to `remarks`.
+Expected<std::vector<std::string>> chosen_ports(const host::Host& host, const std::vector<std::string>& names,
+                                                const host::NicTable& nics,
+                                                std::vector<std::string>& remarks);
+
 // What one port should show, also what it shows already (a change from a value to the same); nothing where
 // the profile leaves the knob alone or the port cannot have it, which is then said in `remarks`.
 std::vector<Change> desired_changes(const host::Host& host, const host::Port& port, const Profile& profile,

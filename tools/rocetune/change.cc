@@ -1,11 +1,8 @@
 #include "tools/rocetune/change.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <functional>
-#include <iostream>
 
 #include "agent/host/host_reader.h"
 #include "agent/tune/arrange.h"
@@ -19,6 +16,7 @@
 #include "dataplane/base/durable.h"
 #include "dataplane/base/file.h"
 #include "tools/rocetune/change_session.h"
+#include "tools/rocetune/consent.h"
 #include "tools/rocetune/persist.h"
 #include "tools/rocetune/switch_class.h"
 
@@ -63,19 +61,6 @@ std::string way_to_try(const PlanCommand& command) {
       "{} --host {} --apply {}\n",
       is_known ? command.fabric.scenario : "SCENARIO", is_known ? command.fabric.host : "HOST",
       command.output.empty() ? "FILE (plan -o)" : command.output);
-}
-
-// A person says yes, or a flag did. Nobody is asked who cannot answer.
-Expected<> consent(bool yes, std::string_view question) {
-  if (yes) return {};
-  if (::isatty(STDIN_FILENO) == 0) {
-    return fail(ErrorKind::bad_input, "standard input is no terminal: found no --yes, allowed: --yes");
-  }
-  fmt::print(stderr, "{} [y/N] ", question);
-  std::string answer;
-  std::getline(std::cin, answer);
-  if (answer == "y" || answer == "yes" || answer == "Y") return {};
-  return fail(ErrorKind::bad_input, "nothing was changed");
 }
 
 // A plan of a file, or a function that makes one: what is wrong with files and flags is found before the host

@@ -7,12 +7,11 @@
 #include <thread>
 
 #include "agent/tune/fabric_plant/tuning.h"
-#include "agent/tune/search/trial_log.h"
 #include "dataplane/base/durable.h"
-#include "dataplane/base/progress.h"
 #include "tools/rocetune/scenario_source.h"
-#include "tools/rocetune/stop_signal.h"
+#include "tools/rocetune/tune_hosts.h"
 #include "tools/rocetune/tune_html.h"
+#include "tools/rocetune/tune_run.h"
 #include "tools/rocetune/tune_text.h"
 
 namespace rocetune::cli {
@@ -47,48 +46,6 @@ Expected<std::unique_ptr<FabricPlant>> open_plant(const TuneCommand& command, co
   return FabricPlant::open(source->text, source->name, options, configs);
 }
 
-// The plant itself, or one that writes its answers down, or one that remembers them.
-Expected<std::unique_ptr<search::RecordedPlant>> recorded(const TuneCommand& command, FabricPlant& plant,
-                                                          const search::TuneOptions& options) {
-  if (!command.resume.empty()) return search::RecordedPlant::resume(plant, command.resume, options);
-  if (!command.log.empty()) return search::RecordedPlant::start(plant, command.log, options);
-  return nullptr;
-}
-
-search::Outcome search_with_progress(const TuneCommand& command, search::Plant& plant,
-                                     const search::Policy& policy, const search::TuneOptions& options) {
-  const SystemClock clock;
-  // A budget in time: a bar of thousandths.
-  const std::int64_t steps = options.budget.trials.value_or(1000);
-  ProgressLine line("tune " + command.fabric, steps, clock);
-  std::stop_source stop;
-  stop_on_signals();
-  const Instant begin = clock.now();
-  const auto on_trial = [&](const search::Progressed& progressed) {
-    if (stop_was_asked()) stop.request_stop();
-    std::int64_t done = progressed.done;
-    if (!options.budget.trials && options.budget.time)
-      done =
-          static_cast<std::int64_t>((clock.now() - begin).seconds() / options.budget.time->seconds() * 1000);
-    line.update(done, progressed.trial.why);
-  };
-  return search::tune(plant, policy, options, on_trial, stop.get_token());
-}
-
-ExitCode code_of(const search::Outcome& outcome) {
-  if (!outcome.restored) return ExitCode::failed_not_undone;
-  switch (outcome.verdict) {
-    case search::Verdict::change:
-    case search::Verdict::no_change:
-      return ExitCode::fine;
-    case search::Verdict::refused:
-      return ExitCode::bad_input;
-    case search::Verdict::interrupted:
-      return ExitCode::failed_undone;
-  }
-  ROCETUNE_ASSERT(false);
-}
-
 }  // namespace
 
 Parsed<search::Budget> parse_budget(std::string_view text) {
@@ -107,6 +64,7 @@ Parsed<search::Budget> parse_budget(std::string_view text) {
 }
 
 ExitCode run_tune(const TuneCommand& command) {
+  if (command.fabric.empty()) return tune_hosts(command);
   const ConfigFiles configs;
   const auto budget = parse_budget(command.budget);
   ROCETUNE_ASSERT(budget.has_value());  // the command line has read it
@@ -124,16 +82,17 @@ ExitCode run_tune(const TuneCommand& command) {
   if (!record) return complain(record.error());
   search::Plant& asked = *record ? static_cast<search::Plant&>(**record) : **plant;
   fabric_plant::FabricTuning tuning{.command = request_of(command), .policy = *policy};
-  tuning.outcome = search_with_progress(command, asked, *policy, options);
+  tuning.outcome = search_with_progress("tune " + command.fabric, asked, *policy, options);
   tuning.so_far = fabric_plant::best_so_far(tuning.outcome);
   tuning.plan =
       fabric_plant::steps_of(**plant, tuning.so_far ? tuning.so_far->candidate : tuning.outcome.best);
   tuning.worsened = fabric_plant::worsened_by(**plant, *policy, tuning.outcome);
   tuning.unrepaired = fabric_plant::unrepaired_of(**plant);
-  tuning.switch_names = fabric_plant::switch_names_of(
-      **plant, tuning.so_far ? tuning.so_far->candidate : tuning.outcome.best);
+  tuning.switch_names =
+      fabric_plant::switch_names_of(**plant, tuning.so_far ? tuning.so_far->candidate : tuning.outcome.best);
   // What minutes of search have found is printed even where the page cannot be written.
-  const auto written = command.html.empty() ? Expected<>() : write_atomically(command.html, tuning_page(tuning, **plant));
+  const auto written =
+      command.html.empty() ? Expected<>() : write_atomically(command.html, tuning_page(tuning, **plant));
   const ExitCode printed = print_report(
       "tune", command.json ? json_of(tuning, **plant, command.series) : tuning_text(tuning, **plant, look));
   if (!written) return complain(written.error());

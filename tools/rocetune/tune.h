@@ -1,4 +1,4 @@
-// `rocetune tune`: measure, change, load, measure again, on a virtual fabric.
+// `rocetune tune`: measure, change, load, measure again, on a virtual fabric or on hosts.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,29 @@
 
 namespace rocetune::cli {
 
+// Hosts and the command that loads them.
+struct TunedHosts {
+  std::vector<std::string> workloads;  // shell commands; not empty unless there is a fabric
+  std::vector<std::string> held_out;
+  std::vector<std::string> metrics;  // OBJECTIVE=SOURCE
+  std::vector<std::string> hosts;    // over ssh; empty: this host
+  std::string ssh = "ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=5";
+  std::string remote_rocetune = "rocetune";
+  std::vector<std::string> ports;  // empty: every physical RoCE port of a known NIC
+  std::vector<std::string> varied;
+  std::vector<std::string> allow;
+  std::string profile;  // what doctor takes the hosts to be meant to be; empty: what they show
+  Duration workload_limit = seconds(600);
+  Duration interval = milliseconds(500);
+  bool commit = false;
+  bool yes = false;
+  std::string output;           // file for the plan
+  std::string root;             // host root; empty: /
+  std::string state_directory;  // empty: the usual one
+};
+
 struct TuneCommand {
+  TunedHosts hosts;
   std::string fabric;                   // a file, or a name below configs/fabrics or configs/scenarios
   std::string budget = "60";            // trials, or a time with its unit
   std::uint64_t seed = 1;               // of the search, and of what differs from repeat to repeat

@@ -1,6 +1,7 @@
 #include "agent/tune/fabric_plant/diagnosis.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 

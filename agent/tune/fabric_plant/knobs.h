@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "agent/tune/fabric_plant/fields.h"
-#include "agent/tune/search/knob.h"
+#include "agent/tune/search/plant.h"
 
 namespace rocetune::fabric_plant {
 
@@ -23,11 +23,7 @@ struct FabricKnob {
   std::function<void(fabric::Scenario&, double)> write;
 };
 
-// A setting of fabrics that cannot be turned on this one.
-struct LeftOut {
-  std::string knob;
-  std::string why;
-};
+using search::LeftOut;
 
 struct KnobTable {
   std::vector<FabricKnob> knobs;

@@ -1,12 +1,12 @@
 #include "agent/tune/fabric_plant/tuning.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 #include "agent/tune/search/interval.h"
 #include "agent/tune/search/outcome_json.h"
 #include "agent/tune/search/score.h"
+#include "agent/tune/search/space_json.h"
 #include "dataplane/base/reflect_json.h"
 #include "dataplane/base/statistics.h"
 
@@ -38,78 +38,13 @@ void write_policy(JsonWriter& out, const search::Policy& policy) {
   out.member("confidence_percent", policy.confidence_percent).end_object();
 }
 
-void write_space(JsonWriter& out, const FabricPlant& plant) {
-  out.key("space").begin_array();
-  for (const search::Knob& knob : plant.space().knobs()) {
-    out.begin_object().member("name", knob.name).member("meaning", knob.meaning);
-    out.member("kind", enum_name(knob.kind)).member("cost", enum_name(knob.cost));
-    out.member("start", knob.text(knob.start)).member("start_origin", knob.start_origin);
-    if (knob.is_numeric()) {
-      out.member("min", knob.min).member("max", knob.max).member("step", knob.step);
-      out.member("scale", enum_name(knob.scale)).member("unit", knob.unit);
-    }
-    if (!knob.choices.empty()) {
-      out.key("choices");
-      to_json(out, knob.choices);
-    }
-    if (knob.standard) out.member("standard", knob.text(*knob.standard));
-    if (!knob.standard_origin.empty()) out.member("standard_origin", knob.standard_origin);
-    out.end_object();
-  }
-  out.end_array();
-  out.key("left_out").begin_array();
-  for (const LeftOut& knob : plant.left_out())
-    out.begin_object().member("knob", knob.knob).member("why", knob.why).end_object();
-  out.end_array();
-  out.key("constraints").begin_array();
-  for (const search::Constraint& constraint : plant.constraints()) {
-    out.begin_object().member("id", constraint.id).member("rule", constraint.rule);
-    out.member("origin", constraint.origin).end_object();
-  }
-  out.end_array();
-  out.key("suggestions").begin_array();
-  for (const search::Suggestion& suggestion : plant.suggestions()) {
-    out.begin_object().member("kind", enum_name(suggestion.kind)).member("id", suggestion.id);
-    out.member("reason", suggestion.reason).member("settings", plant.space().text(suggestion.settings));
-    out.end_object();
-  }
-  out.end_array();
-}
-
 }  // namespace
 
 Expected<search::Policy> policy_for(const FabricPlant& plant, search::Policy policy,
                                     const std::vector<std::string>& objectives, const std::string& flag) {
   for (std::size_t i = 0; i < search::kObjectives; ++i)
     policy.weights[i] = plant.table().weights[i].value_or(policy.weights[i]);
-  if (objectives.empty()) return policy;
-  std::vector<std::string> names;
-  for (const search::ObjectiveKind& kind : search::objective_kinds()) names.emplace_back(kind.name);
-  policy.weights.fill(0);
-  for (const std::string& text : objectives) {
-    const std::string name = text.substr(0, text.find('='));
-    double weight = 1;
-    bool is_good = std::ranges::find(names, name) != names.end();
-    if (name.size() < text.size()) {
-      const char* const end = text.data() + text.size();
-      const auto read = std::from_chars(text.data() + name.size() + 1, end, weight);
-      is_good = is_good && read.ec == std::errc() && read.ptr == end && weight > 0 && weight <= 1000;
-    }
-    if (!is_good) {
-      std::string allowed;
-      for (const std::string& one : names) allowed += (allowed.empty() ? "" : ", ") + one;
-      return tl::unexpected(
-          bad_input({{.place = {},
-                      .key = flag,
-                      .found = text,
-                      .allowed = allowed + ", each alone or with =WEIGHT above 0, up to 1000",
-                      .nearest = nearest_name(name, names)}}));
-    }
-    for (const search::ObjectiveKind& kind : search::objective_kinds()) {
-      if (kind.name == name) policy.weights[static_cast<std::size_t>(kind.objective)] = weight;
-    }
-  }
-  return policy;
+  return search::with_objectives(policy, objectives, flag);
 }
 
 std::optional<BestSoFar> best_so_far(const search::Outcome& outcome) {
@@ -211,7 +146,7 @@ std::string json_of(const FabricTuning& tuning, const FabricPlant& plant, bool w
   to_json(out, tuning.unrepaired);
   out.member("fabric", plant.scenario().name).member("description", plant.scenario().description);
   write_findings(out, plant);
-  write_space(out, plant);
+  search::write_space(out, plant, plant.left_out());
   out.end_object();
   return out.take() + "\n";
 }
@@ -221,7 +156,7 @@ std::string space_json(const FabricPlant& plant) {
   out.begin_object().member("schema_version", kSchemaVersion).member("fabric", plant.scenario().name);
   out.member("description", plant.scenario().description);
   write_findings(out, plant);
-  write_space(out, plant);
+  search::write_space(out, plant, plant.left_out());
   out.end_object();
   return out.take() + "\n";
 }

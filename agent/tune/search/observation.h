@@ -60,6 +60,7 @@ enum class FailureKind {
   nonsense,           // it printed a number that cannot be: negative, above the wire's rate, not a number
   counters_vanished,  // what was counted before the run is no longer shown
   link_down,          // a link did not come back
+  not_applied,        // it could not be made the state of the plant, which is as it was
 };
 struct Failure {
   FailureKind kind = FailureKind::workload_failed;
@@ -125,5 +126,5 @@ ROCETUNE_ENUM(search::Objective, P{E::goodput, "goodput"}, P{E::busbw, "busbw"},
               P{E::p99_fct, "p99_fct"}, P{E::pause_ratio, "pause_ratio"}, P{E::fairness, "fairness"});
 ROCETUNE_ENUM(search::FailureKind, P{E::workload_failed, "workload_failed"}, P{E::hung, "hung"},
               P{E::nonsense, "nonsense"}, P{E::counters_vanished, "counters_vanished"},
-              P{E::link_down, "link_down"});
+              P{E::link_down, "link_down"}, P{E::not_applied, "not_applied"});
 }  // namespace rocetune

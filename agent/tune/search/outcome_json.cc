@@ -179,4 +179,11 @@ void write_outcome(JsonWriter& out, const Outcome& outcome, const Plant& plant, 
   out.end_array();
 }
 
+void write_best_settings(JsonWriter& out, const Outcome& outcome, const Space& space) {
+  out.key("best_settings").begin_array();
+  for (const Setting& setting : space.difference(space.start(), outcome.best))
+    out.value(space[setting.knob].name + "=" + space[setting.knob].text(setting.value));
+  out.end_array();
+}
+
 }  // namespace rocetune::search

@@ -11,5 +11,7 @@ namespace rocetune::search {
 // beside each other), trial_log[]; observations with
 // their series only where `with_series`.
 void write_outcome(JsonWriter& out, const Outcome& outcome, const Plant& plant, bool with_series);
+// best_settings[]: "knob=value" of what differs from the start, as Space::setting reads it.
+void write_best_settings(JsonWriter& out, const Outcome& outcome, const Space& space);
 
 }  // namespace rocetune::search

@@ -34,6 +34,12 @@ struct Workload {
   bool held_out = false;  // never searched on; must not have got worse in the end
 };
 
+// Something that could be turned in principle, and not on this plant.
+struct LeftOut {
+  std::string knob;
+  std::string why;
+};
+
 struct PlantTraits {
   std::string name;  // for messages and the report: "fabric leaf-spine-16", "host gpu3"
   // What the plant is, beyond its space: a trial log is only resumed on a plant of the same identity (hash of

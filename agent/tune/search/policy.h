@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <string>
+#include <vector>
 
 #include "agent/tune/search/observation.h"
 #include "dataplane/base/config_files.h"
@@ -21,5 +23,9 @@ struct Policy {
 
 // Error: bad_input with every issue of the file.
 Expected<Policy> load_policy(const ConfigFiles& files);
+// The policy with these objectives alone, NAME or NAME=WEIGHT; none: as it is. Error: bad_input; `flag` names
+// where they were said.
+Expected<Policy> with_objectives(Policy policy, const std::vector<std::string>& objectives,
+                                 const std::string& flag);
 
 }  // namespace rocetune::search

@@ -14,8 +14,9 @@ constexpr int kDefaultTrials = 60;
 
 // May be the doing of something that passes: worth a second run where circumstances do not repeat.
 bool may_pass(const Observation& observation) {
-  return !observation.confounders.empty() ||
-         (observation.failure && observation.failure->kind != FailureKind::link_down);
+  if (!observation.confounders.empty()) return true;
+  return observation.failure && observation.failure->kind != FailureKind::link_down &&
+         observation.failure->kind != FailureKind::not_applied;
 }
 
 }  // namespace

@@ -1,0 +1,25 @@
+// What `rocetune tune` does with a plant, whatever it is: records or resumes, searches under a progress bar,
+// ends on Ctrl-C.
+#pragma once
+
+#include <memory>
+
+#include "agent/tune/search/trial_log.h"
+#include "tools/rocetune/tune.h"
+
+namespace rocetune::cli {
+
+// Nothing: neither --log nor --resume was given. Else the plant that writes its answers down, or remembers
+// them.
+Expected<std::unique_ptr<search::RecordedPlant>> recorded(const TuneCommand& command, search::Plant& plant,
+                                                          const search::TuneOptions& options);
+
+// `title` stands before the bar. A signal ends the run within a moment, wherever it is.
+search::Outcome search_with_progress(const std::string& title, search::Plant& plant,
+                                     const search::Policy& policy, const search::TuneOptions& options);
+
+// fine: change and no_change. bad_input: refused. failed_undone: interrupted. failed_not_undone: the plant is
+// not as it was.
+ExitCode code_of(const search::Outcome& outcome);
+
+}  // namespace rocetune::cli
