@@ -74,7 +74,9 @@ TEST(RulesOverTexts, WhatIsWrongInEveryStateOfAHostIsSaidOnce) {
                                   pause("pause.n7.before.txt", "on"), pause("pause.n7.after.txt", "off")});
   EXPECT_EQ(count(alike, "MTU-1"), 1);
   for (const Finding& finding : alike.findings) {
-    if (finding.rule == "MTU-1") EXPECT_EQ(finding.subject, "n7 ens1");
+    if (finding.rule == "MTU-1") {
+      EXPECT_EQ(finding.subject, "n7 ens1");
+    }
   }
   const Report mended = report_of({link("ip.n7.before.txt", 1500), link("ip.n7.after.txt", 9000)});
   ASSERT_EQ(count(mended, "MTU-1"), 1);
