@@ -29,7 +29,7 @@ struct PhaseGroup {
   std::vector<Phase> phases;
 };
 const std::vector<PhaseGroup>& phase_groups() {
-  static const std::vector<PhaseGroup> groups{
+  static const std::vector<PhaseGroup> kGroups{
       {"as found", {Phase::baseline}},
       {"doctor's fixes", {Phase::remedy}},
       {"published sets", {Phase::preset}},
@@ -37,7 +37,7 @@ const std::vector<PhaseGroup>& phase_groups() {
       {"one change apart", {Phase::ablate}},
       {"confirmation", {Phase::confirm}},
   };
-  return groups;
+  return kGroups;
 }
 
 // What went wrong in a trial, by workload; empty: nothing did.

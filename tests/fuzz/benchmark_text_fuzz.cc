@@ -14,7 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (matrix == nullptr) continue;
     for (const PairMatrix::Table& table : matrix->tables) {
       const auto split = split_pairs(table);
-      if (split && (split->slow.empty() || split->fast.empty() || !(split->slow_over_fast() <= 1))) __builtin_trap();
+      if (split && (split->slow.empty() || split->fast.empty() || !(split->slow_over_fast() <= 1)))
+        __builtin_trap();
     }
   }
   return 0;

@@ -16,8 +16,8 @@ Parsed<Duration> parse_span(std::string_view text, Duration least, bool may_be_n
   if (may_be_none && text == "0") return Duration(0);
   auto span = parse_duration(text);
   if (span && (*span < least || *span > kLongestSnapshot)) {
-    return tl::unexpected(UnitError{
-        std::string(text), (may_be_none ? "0, or " : "") + to_text(least) + " to " + to_text(kLongestSnapshot)});
+    return tl::unexpected(UnitError{std::string(text), (may_be_none ? "0, or " : "") + to_text(least) +
+                                                           " to " + to_text(kLongestSnapshot)});
   }
   return span;
 }

@@ -151,7 +151,8 @@ void add_tune(const Dispatch& dispatch) {
                  "name the knobs, constraints and doctor's findings, and run no trial");
   tune->add_flag("--series", command->series, "what changes over time, in the JSON");
   tune->add_flag("--json", command->json, "everything as JSON");
-  add_text(*tune, "--html", command->html, "FILE", "the report as a page: what to change and what it brings, then all of it");
+  add_text(*tune, "--html", command->html, "FILE",
+           "the report as a page: what to change and what it brings, then all of it");
   add_colour(*tune, command->colour);
   for (const char* flag : {"--set", "--only", "--without", "--threads"})
     tune->get_option(flag)->needs(fabric);

@@ -26,7 +26,7 @@ constexpr std::size_t kMostKernelLog = 256 << 10;  // of the lines kept, the las
 
 // What doctor reads in a kernel log: NIC drivers, PCIe errors, IOMMU faults, GPUs and RDMA.
 constexpr std::array<std::string_view, 18> kLogWords{
-    "mlx5",    "mlx4", "bnxt", "irdma",  " ice ",    "ionic",  "qed",    "rdma",           "infiniband",
+    "mlx5",    "mlx4", "bnxt", "irdma",  " ice ",   "ionic",  "qed",    "rdma",           "infiniband",
     "ib_core", "AER",  "DMAR", "AMD-Vi", "IO_PAGE", "nvidia", "amdgpu", "available PCIe", "Link is"};
 
 bool is_wanted_line(std::string_view line) {

@@ -20,7 +20,8 @@ bool is_share(const std::string& objective) {
 
 // What belongs to the verdict: the best so far of an interrupted run, and what gets worse.
 std::string beside_the_headline(const FabricTuning& tuning, bool coloured) {
-  const std::string indent(8, ' ');
+  // Below the sentence that follows the verdict's word.
+  const std::string indent(tuning.outcome.verdict == search::Verdict::change ? 8 : 13, ' ');
   std::string out;
   if (tuning.so_far) {
     out += fmt::format(

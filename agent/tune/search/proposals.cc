@@ -31,7 +31,7 @@ bool has_several_values(const Knob& knob) {
   if (knob.is_numeric())
     return knob.at_position(0) != knob.at_position(1) || knob.at_position(0) != knob.start;
   int safe = 0;
-  for (double value = 0; value < knob.count(); ++value) safe += knob.is_safe(value) ? 1 : 0;
+  for (int value = 0; value < static_cast<int>(knob.count()); ++value) safe += knob.is_safe(value) ? 1 : 0;
   return safe > 1;
 }
 
@@ -179,7 +179,8 @@ std::vector<Setting> Proposer::untried_choices() const {
   for (const std::size_t k : turnable_) {
     const Knob& knob = space[k];
     if (knob.is_numeric() || !space.is_alive(k, best)) continue;
-    for (double value = 0; value < knob.count(); ++value) {
+    for (int choice = 0; choice < static_cast<int>(knob.count()); ++choice) {
+      const double value = choice;
       const bool was_tried = std::ranges::any_of(
           session_.trials(), [&](const Trial& trial) { return trial.candidate.values[k] == value; });
       if (was_tried || !knob.is_safe(value)) continue;
@@ -199,7 +200,7 @@ double Proposer::mutated_value(std::size_t knob, double value) {
   if (!k.is_numeric()) {
     if (die < 0.2 && k.standard && k.is_safe(*k.standard) && *k.standard != value) return *k.standard;
     std::vector<double> others;
-    for (double choice = 0; choice < k.count(); ++choice) {
+    for (int choice = 0; choice < static_cast<int>(k.count()); ++choice) {
       if (choice != value && k.is_safe(choice)) others.push_back(choice);
     }
     return others.empty() ? value : others[random.below(others.size())];

@@ -113,6 +113,7 @@ def _data_priority(one):
   return [entry for entry in one.dcb("app").json().get("dscp_prio", []) if entry[0] == RIGHT_DSCP]
 
 
+@lab.thorough
 def test_the_change_is_found_and_committed():
   with _Bench() as bench:
     found = _tune("--commit")
