@@ -113,6 +113,19 @@ def _data_priority(one):
   return [entry for entry in one.dcb("app").json().get("dscp_prio", []) if entry[0] == RIGHT_DSCP]
 
 
+def test_what_would_be_tried_is_named_and_nothing_is_changed():
+  forget()
+  _wrong_map()
+  _write_load()
+  before = state()
+  found = _tune("--dry-run")
+  knobs = {knob["name"] for knob in found["space"]}
+  expect("class.profile" in knobs, f"the class map is no knob: {sorted(knobs)} left out: {found['left_out']}")
+  expect(any(knob.startswith("cc.") for knob in knobs), f"no congestion parameter: {sorted(knobs)}")
+  expect_equal(history(), [], "transactions")
+  expect_same_state(before, state())
+
+
 @lab.thorough
 def test_the_change_is_found_and_committed():
   with _Bench() as bench:
