@@ -86,6 +86,34 @@ void add_hosts(CLI::App& app, TunedHosts& out, CLI::Option* fabric) {
   of_hosts(add_text(app, "--state-dir", out.state_directory, "DIR", "journal, lock and history"));
 }
 
+// What is searched, for how long, and what counts.
+void add_search(CLI::App& app, TuneCommand& out) {
+  app.add_option("--budget", out.budget, "how many trials, or for how long")
+      ->type_name("N|TIME")
+      ->capture_default_str()
+      ->check(parsed_by(parse_budget));
+  app.add_option("--seed", out.seed, "of the search and of the circumstances of its runs")
+      ->type_name("NUMBER")
+      ->capture_default_str();
+  app.add_option("--set", out.settings, "another value for a key of the file; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--objective", out.objectives,
+                 "what counts, in place of configs/tune/objectives.toml: goodput, busbw, latency, p99_fct, "
+                 "pause_ratio, fairness; may be repeated")
+      ->type_name("NAME[=WEIGHT]")
+      ->allow_extra_args(false);
+  app.add_option("--only", out.only, "turn this knob, or all that begin so (hosts.*); may be repeated")
+      ->type_name("KNOB")
+      ->allow_extra_args(false);
+  app.add_option("--without", out.without, "leave this knob as it is; may be repeated")
+      ->type_name("KNOB")
+      ->allow_extra_args(false);
+  app.add_option("--threads", out.threads, "runs at once; default: all cores; they change only its time")
+      ->type_name("COUNT")
+      ->check(whole_number(1, 1024));
+}
+
 }  // namespace
 
 void add_tune(const Dispatch& dispatch) {
@@ -119,31 +147,7 @@ void add_tune(const Dispatch& dispatch) {
           ->type_name("FABRIC")
           ->check(some("a file or a name"));
   add_hosts(*tune, command->hosts, fabric);
-  tune->add_option("--budget", command->budget, "how many trials, or for how long")
-      ->type_name("N|TIME")
-      ->capture_default_str()
-      ->check(parsed_by(parse_budget));
-  tune->add_option("--seed", command->seed, "of the search and of the circumstances of its runs")
-      ->type_name("NUMBER")
-      ->capture_default_str();
-  tune->add_option("--set", command->settings, "another value for a key of the file; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  tune->add_option("--objective", command->objectives,
-                   "what counts, in place of configs/tune/objectives.toml: goodput, busbw, latency, p99_fct, "
-                   "pause_ratio, fairness; may be repeated")
-      ->type_name("NAME[=WEIGHT]")
-      ->allow_extra_args(false);
-  tune->add_option("--only", command->only, "turn this knob, or all that begin so (hosts.*); may be repeated")
-      ->type_name("KNOB")
-      ->allow_extra_args(false);
-  tune->add_option("--without", command->without, "leave this knob as it is; may be repeated")
-      ->type_name("KNOB")
-      ->allow_extra_args(false);
-  tune->add_option("--threads", command->threads,
-                   "runs at once; default: all cores; they change only its time")
-      ->type_name("COUNT")
-      ->check(whole_number(1, 1024));
+  add_search(*tune, *command);
   CLI::Option* log = add_text(*tune, "--log", command->log, "FILE", "write every trial down as it ends");
   add_text(*tune, "--resume", command->resume, "FILE", "go on with an interrupted run from its --log")
       ->excludes(log);

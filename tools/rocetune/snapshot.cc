@@ -16,6 +16,7 @@
 #include "dataplane/base/clock.h"
 #include "dataplane/base/durable.h"
 #include "dataplane/base/file.h"
+#include "dataplane/base/reflect_json.h"
 #include "tools/rocetune/affinity.h"
 #include "tools/rocetune/confirmed_state.h"
 
