@@ -32,7 +32,7 @@ ConfigFile built_in(const detail::EmbeddedFile& file) {
 
 Expected<ConfigFiles> ConfigFiles::with_directory(const std::string& directory) {
   std::error_code error;
-  if (!fs::is_directory(directory, error)) {
+  if (!directory.empty() && !fs::is_directory(directory, error)) {
     return fail(ErrorKind::bad_input, "--config-dir: found {}, allowed: a folder laid out like configs/{}",
                 directory, error ? fmt::format(" ({})", error.message()) : "");
   }

@@ -30,6 +30,7 @@ class ConfigFiles {
   // Only what is built in.
   ConfigFiles() = default;
   // With a folder of the same layout: its files replace built-in ones of the same path and add new ones.
+  // Empty: none is given, only what is built in.
   // Error: bad_input if `directory` is no readable folder.
   static Expected<ConfigFiles> with_directory(const std::string& directory);
 

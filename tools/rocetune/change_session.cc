@@ -118,8 +118,7 @@ std::string result_text(const Result& result, const tune::Moment& now) {
 }  // namespace
 
 Expected<Tables> Tables::load(const std::string& config_directory) {
-  auto files = config_directory.empty() ? Expected<ConfigFiles>(ConfigFiles())
-                                        : ConfigFiles::with_directory(config_directory);
+  auto files = ConfigFiles::with_directory(config_directory);
   if (!files) return tl::unexpected(files.error());
   auto nics = host::NicTable::load(*files);
   if (!nics) return tl::unexpected(nics.error());

@@ -180,9 +180,7 @@ ExitCode explain(const std::string& id, bool json) {
 
 ExitCode run_doctor(const DoctorCommand& command) {
   if (!command.explain.empty()) return explain(command.explain, command.common.json);
-  const auto configs = command.config_directory.empty()
-                           ? Expected<ConfigFiles>(ConfigFiles())
-                           : ConfigFiles::with_directory(command.config_directory);
+  const auto configs = ConfigFiles::with_directory(command.config_directory);
   if (!configs) return complain(configs.error());
   const auto nics = host::NicTable::load(*configs);
   if (!nics) return complain(nics.error());

@@ -17,8 +17,7 @@ namespace rocetune::cli {
 namespace {
 
 Expected<host::NicTable> load_nics(const std::string& config_directory) {
-  const auto files = config_directory.empty() ? Expected<ConfigFiles>(ConfigFiles())
-                                              : ConfigFiles::with_directory(config_directory);
+  const auto files = ConfigFiles::with_directory(config_directory);
   if (!files) return tl::unexpected(files.error());
   return host::NicTable::load(*files);
 }

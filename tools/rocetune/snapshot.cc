@@ -132,9 +132,7 @@ ExitCode print_script() {
 
 ExitCode run_snapshot(const SnapshotCommand& command) {
   if (command.script) return print_script();
-  const auto configs = command.config_directory.empty()
-                           ? Expected<ConfigFiles>(ConfigFiles())
-                           : ConfigFiles::with_directory(command.config_directory);
+  const auto configs = ConfigFiles::with_directory(command.config_directory);
   if (!configs) return complain(configs.error());
   const auto nics = host::NicTable::load(*configs);
   if (!nics) return complain(nics.error());

@@ -122,8 +122,7 @@ Expected<tune::Profile> profile_of_host(const host::Host& host, const std::vecto
 }
 
 Expected<ClassTables> load_class_tables(const std::string& directory) {
-  auto files =
-      directory.empty() ? Expected<ConfigFiles>(ConfigFiles()) : ConfigFiles::with_directory(directory);
+  auto files = ConfigFiles::with_directory(directory);
   if (!files) return tl::unexpected(files.error());
   auto nics = host::NicTable::load(*files);
   if (!nics) return tl::unexpected(nics.error());

@@ -65,9 +65,7 @@ Expected<> watch_fabric(const WatchCommand& command, const counters::Schema& sch
 }  // namespace
 
 ExitCode run_watch(const WatchCommand& command) {
-  const auto configs = command.config_directory.empty()
-                           ? Expected<ConfigFiles>(ConfigFiles())
-                           : ConfigFiles::with_directory(command.config_directory);
+  const auto configs = ConfigFiles::with_directory(command.config_directory);
   if (!configs) return complain(configs.error());
   const auto schema = counters::Schema::load(*configs);
   if (!schema) return complain(schema.error());

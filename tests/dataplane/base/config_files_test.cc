@@ -70,6 +70,12 @@ TEST(ConfigFiles, AMissingDirectoryIsBadInput) {
   EXPECT_EQ(ConfigFiles::with_directory("/no/such/folder").error().kind(), ErrorKind::bad_input);
 }
 
+TEST(ConfigFiles, NoDirectoryLeavesWhatIsBuiltIn) {
+  const auto files = ConfigFiles::with_directory("");
+  ASSERT_TRUE(files);
+  EXPECT_EQ(files->read("nics/mlx5.toml")->text, source_text("nics/mlx5.toml"));
+}
+
 TEST(ConfigFiles, AFileNamedByAnotherIsLookedForBesideIt) {
   const auto shipped = ConfigFiles().read("scenarios/replay-expert-dispatch.toml").value();
   const auto beside = read_beside(shipped.name, "replay-expert-dispatch.csv", Bytes(1 << 20));
