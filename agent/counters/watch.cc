@@ -125,18 +125,8 @@ Expected<std::vector<PortReaders>> choose_ports(std::vector<PortReaders> ports,
   std::vector<std::string> names;
   names.reserve(ports.size());
   for (const PortReaders& port : ports) names.push_back(port.port);
-  std::vector<InputIssue> issues;
-  for (const std::string& name : wanted) {
-    if (std::ranges::find(names, name) != names.end()) continue;
-    std::string known;
-    for (const std::string& candidate : names) known += (known.empty() ? "" : ", ") + candidate;
-    issues.push_back({{},
-                      "--port",
-                      name,
-                      known.empty() ? "nothing: no port was found" : known,
-                      nearest_name(name, names)});
-  }
-  if (!issues.empty()) return tl::unexpected(bad_input(issues));
+  if (auto found = check_names("--port", wanted, names, "nothing: no port was found"); !found)
+    return tl::unexpected(found.error());
   std::erase_if(ports, [&](const PortReaders& port) {
     if (!wanted.empty()) return std::ranges::find(wanted, port.port) == wanted.end();
     return port.readers[index_of(Source::rdma)] == nullptr && schema.vendor(port.nic) == nullptr;

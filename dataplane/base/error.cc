@@ -1,5 +1,7 @@
 #include "dataplane/base/error.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -138,6 +140,21 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
     return lower_case(candidate).starts_with(wanted);
   });
   return longer == candidates.end() ? "" : *longer;
+}
+
+Expected<> check_names(const std::string& key, const std::vector<std::string>& wanted,
+                       const std::vector<std::string>& known, const std::string& if_none) {
+  std::vector<InputIssue> issues;
+  for (const std::string& name : wanted) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    issues.push_back({.place = {},
+                      .key = key,
+                      .found = name,
+                      .allowed = known.empty() ? if_none : fmt::format("{}", fmt::join(known, ", ")),
+                      .nearest = nearest_name(name, known)});
+  }
+  if (issues.empty()) return {};
+  return tl::unexpected(bad_input(issues));
 }
 
 }  // namespace rocetune

@@ -107,4 +107,9 @@ Error bad_input(const std::vector<InputIssue>& issues);
 // within a third of the word's length, or one edit; else one that begins with it ("warn"); else empty.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
 
+// Every name of `wanted` must be a known one. Error: bad_input, with one issue of `key` for each that is not;
+// `if_none` is what is allowed where nothing is known ("nothing: ...").
+Expected<> check_names(const std::string& key, const std::vector<std::string>& wanted,
+                       const std::vector<std::string>& known, const std::string& if_none);
+
 }  // namespace rocetune

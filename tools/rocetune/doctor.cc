@@ -128,25 +128,12 @@ diagnose::FactTable facts_of(const HandedOver& subject) {
 // Every port asked for must be there.
 Expected<> check_ports(const std::vector<host::Host>& hosts, const std::vector<std::string>& wanted) {
   std::vector<std::string> names;
-  std::string list;
   for (const host::Host& host : hosts) {
     for (const host::Port& port : host.ports) {
-      if (std::find(names.begin(), names.end(), port.name) != names.end()) continue;
-      names.push_back(port.name);
-      list += (list.empty() ? "" : ", ") + port.name;
+      if (std::ranges::find(names, port.name) == names.end()) names.push_back(port.name);
     }
   }
-  std::vector<InputIssue> issues;
-  for (const std::string& name : wanted) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    issues.push_back({.place = {},
-                      .key = "--port",
-                      .found = name,
-                      .allowed = list.empty() ? "nothing: there is no port" : list,
-                      .nearest = nearest_name(name, names)});
-  }
-  if (issues.empty()) return {};
-  return tl::unexpected(bad_input(issues));
+  return check_names("--port", wanted, names, "nothing: there is no port");
 }
 
 Expected<diagnose::Intent> read_intent(const DoctorCommand& command, const ConfigFiles& configs,

@@ -26,21 +26,9 @@ Expected<host::NicTable> load_nics(const std::string& config_directory) {
 Expected<> keep_ports(const std::vector<std::string>& wanted, host::Host& host) {
   if (wanted.empty()) return {};
   std::vector<std::string> known;
-  std::string allowed;
-  for (const host::Port& port : host.ports) {
-    known.push_back(port.name);
-    allowed += (allowed.empty() ? "" : ", ") + port.name;
-  }
-  std::vector<InputIssue> issues;
-  for (const std::string& name : wanted) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    issues.push_back({.place = {},
-                      .key = "--port",
-                      .found = name,
-                      .allowed = known.empty() ? "nothing: no NIC is visible here" : allowed,
-                      .nearest = nearest_name(name, known)});
-  }
-  if (!issues.empty()) return tl::unexpected(bad_input(issues));
+  for (const host::Port& port : host.ports) known.push_back(port.name);
+  if (auto found = check_names("--port", wanted, known, "nothing: no NIC is visible here"); !found)
+    return tl::unexpected(found.error());
   std::erase_if(host.ports, [&](const host::Port& port) {
     return std::find(wanted.begin(), wanted.end(), port.name) == wanted.end();
   });

@@ -12,6 +12,24 @@ TEST(NearestName, CountsASwapOnce) {
   EXPECT_EQ(nearest_name("priorty", {"port", "priority"}), "priority");
 }
 
+TEST(CheckNames, EachUnknownNameIsAnIssueWithAllThatAreKnown) {
+  EXPECT_TRUE(check_names("--port", {}, {}, "nothing"));
+  EXPECT_TRUE(check_names("--port", {"eth0"}, {"eth0", "eth1"}, "nothing"));
+  const auto refused = check_names("--port", {"eth2", "eth1", "zz"}, {"eth0", "eth1"}, "nothing");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind(), ErrorKind::bad_input);
+  const std::string first = InputIssue{{}, "--port", "eth2", "eth0, eth1", "eth0"}.text();
+  const std::string second = InputIssue{{}, "--port", "zz", "eth0, eth1", ""}.text();
+  EXPECT_NE(refused.error().text().find(first), std::string::npos) << refused.error().text();
+  EXPECT_NE(refused.error().text().find(second), std::string::npos) << refused.error().text();
+}
+
+TEST(CheckNames, WhereNothingIsKnownItSaysSo) {
+  const auto refused = check_names("--port", {"eth2"}, {}, "nothing: no port was found");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().text().find("nothing: no port was found"), std::string::npos);
+}
+
 TEST(NearestName, IsEmptyIfNothingIsNear) {
   EXPECT_EQ(nearest_name("zzz", {"priority", "port"}), "");
   EXPECT_EQ(nearest_name("name", {}), "");
