@@ -13,16 +13,14 @@
 #include "agent/diagnose/report_page.h"
 #include "agent/diagnose/report_text.h"
 #include "agent/diagnose/rule_text.h"
-#include "agent/host/host_reader.h"
 #include "agent/virtual_host/counter_readers.h"
 #include "agent/virtual_host/host_facts.h"
 #include "dataplane/base/clock.h"
 #include "dataplane/base/durable.h"
 #include "dataplane/tap/report.h"
-#include "tools/rocetune/affinity.h"
-#include "tools/rocetune/confirmed_state.h"
 #include "tools/rocetune/handed_over.h"
 #include "tools/rocetune/intent.h"
+#include "tools/rocetune/this_host.h"
 
 namespace rocetune::cli {
 namespace {
@@ -60,10 +58,8 @@ void add_host(HandedOver& out, LookedAt looked, diagnose::Input input) {
 
 Expected<LookedAt> read_live_host(const DoctorCommand& command, const host::NicTable& nics,
                                   const counters::Schema& schema) {
-  auto host = host::read_host({.root = command.common.root}, nics);
+  auto host = read_this_host({.root = command.common.root}, nics);
   if (!host) return tl::unexpected(host.error());
-  add_affinity(command.common.root, *host);
-  add_confirmed_state(command.common.root, *host);
   LookedAt out{std::move(*host), {}};
   if (*command.watch_for > Duration(0)) {
     out.interval = sample_live(out.host, command.common.root, *command.watch_for, schema);

@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "agent/host/host_reader.h"
 #include "agent/host/interfaces.h"
 #include "agent/virtual_host/host_facts.h"
 #include "dataplane/base/reflect_json.h"
-#include "tools/rocetune/affinity.h"
-#include "tools/rocetune/confirmed_state.h"
 #include "tools/rocetune/saved_host.h"
+#include "tools/rocetune/this_host.h"
 
 namespace rocetune::cli {
 namespace {
@@ -56,10 +54,8 @@ Expected<Inspected> inspect_saved(const std::string& path) {
 }
 
 Expected<Inspected> inspect_live(const InspectCommand& command, const host::NicTable& nics) {
-  auto host = host::read_host({command.common.root, command.network_namespace}, nics);
+  auto host = read_this_host({command.common.root, command.network_namespace}, nics);
   if (!host) return tl::unexpected(host.error());
-  add_affinity(command.common.root, *host);
-  add_confirmed_state(command.common.root, *host);
   return Inspected{std::move(*host), read_part_facts(command.common.root)};
 }
 

@@ -12,13 +12,11 @@
 #include "agent/counters/sampler.h"
 #include "agent/counters/snapshot.h"
 #include "agent/host/anonymous.h"
-#include "agent/host/host_reader.h"
 #include "dataplane/base/clock.h"
 #include "dataplane/base/durable.h"
 #include "dataplane/base/file.h"
 #include "dataplane/base/reflect_json.h"
-#include "tools/rocetune/affinity.h"
-#include "tools/rocetune/confirmed_state.h"
+#include "tools/rocetune/this_host.h"
 
 namespace rocetune::cli {
 namespace {
@@ -138,10 +136,8 @@ ExitCode run_snapshot(const SnapshotCommand& command) {
   if (!nics) return complain(nics.error());
   const auto schema = counters::Schema::load(*configs);
   if (!schema) return complain(schema.error());
-  auto host = host::read_host({.root = command.common.root}, *nics);
+  auto host = read_this_host({.root = command.common.root}, *nics);
   if (!host) return complain(host.error());
-  add_affinity(command.common.root, *host);
-  add_confirmed_state(command.common.root, *host);
 
   counters::Snapshot snapshot;
   std::vector<std::string> left_out;
