@@ -27,15 +27,11 @@ namespace {
 
 constexpr int kWidestReport = 120;
 
-std::optional<std::string> name_or_nothing(const std::string& name) {
-  return name.empty() ? std::nullopt : std::optional(name);
-}
-
 // A host by itself, in place of what was handed over.
-struct LookedAt {
-  host::Host host;
-  std::optional<counters::Interval> interval;
-};
+HandedHost looked_at(host::Host host) {
+  std::string name = host.name;
+  return {.host = std::move(host), .interval = {}, .origin = std::move(name), .told_by = {}};
+}
 
 counters::Interval sample_live(const host::Host& host, const std::string& root, Duration watch_for,
                                const counters::Schema& schema) {
@@ -48,30 +44,22 @@ counters::Interval sample_live(const host::Host& host, const std::string& root, 
   return counters::interval_between(schema, before, sampler.read());
 }
 
-void add_host(HandedOver& out, LookedAt looked, diagnose::Input input) {
-  input.host = name_or_nothing(looked.host.name);
-  out.inputs.push_back(std::move(input));
-  out.host_origins.push_back(looked.host.name);
-  out.hosts.push_back(std::move(looked.host));
-  out.intervals.push_back(std::move(looked.interval));
-}
-
-Expected<LookedAt> read_live_host(const DoctorCommand& command, const host::NicTable& nics,
-                                  const counters::Schema& schema) {
+Expected<HandedHost> read_live_host(const DoctorCommand& command, const host::NicTable& nics,
+                                    const counters::Schema& schema) {
   auto host = read_this_host({.root = command.common.root}, nics);
   if (!host) return tl::unexpected(host.error());
-  LookedAt out{std::move(*host), {}};
+  HandedHost out = looked_at(std::move(*host));
   if (*command.watch_for > Duration(0)) {
     out.interval = sample_live(out.host, command.common.root, *command.watch_for, schema);
   }
   return out;
 }
 
-Expected<LookedAt> read_fabric_host(const DoctorCommand& command, const counters::Schema& schema) {
+Expected<HandedHost> read_fabric_host(const DoctorCommand& command, const counters::Schema& schema) {
   const auto fabric = open_fabric_host(command.fabric);
   if (!fabric) return tl::unexpected(fabric.error());
   virtual_host::FabricRun& run = *fabric->run;
-  LookedAt out{virtual_host::host_facts(run, fabric->id), {}};
+  HandedHost out = looked_at(virtual_host::host_facts(run, fabric->id));
   if (command.watch_for == Duration(0)) return out;
   const virtual_host::VirtualClock clock(run);
   counters::Sampler sampler(schema, virtual_host::counter_readers(run, fabric->id), clock);
@@ -96,22 +84,21 @@ Expected<HandedOver> read_subject(const DoctorCommand& command, const ConfigFile
     auto looked = command.fabric.is_given() ? read_fabric_host(command, *schema)
                                             : read_live_host(command, nics, *schema);
     if (!looked) return tl::unexpected(looked.error());
-    add_host(subject, std::move(*looked),
-             command.fabric.is_given() ? diagnose::Input{command.fabric.scenario, "virtual-host", {}, {}}
-                                       : diagnose::Input{"", "live-host", {}, {}});
+    subject.add(std::move(*looked), command.fabric.is_given()
+                                        ? diagnose::Input{command.fabric.scenario, "virtual-host", {}, {}}
+                                        : diagnose::Input{"", "live-host", {}, {}});
   }
   auto handed = read_handed_over(std::move(subject), command.from, {command.captures, command.recording},
                                  options, *schema);
   if (!handed) return handed;
-  for (host::Host& host : handed->hosts) host::name_nics(host, nics);
+  for (HandedHost& one : handed->hosts) host::name_nics(one.host, nics);
   return handed;
 }
 
 diagnose::FactTable facts_of(const HandedOver& subject) {
   diagnose::FactTable facts;
-  for (std::size_t i = 0; i < subject.hosts.size(); ++i) {
-    if (!subject.host_origins[i].empty())
-      facts.merge(diagnose::facts_of(subject.hosts[i], subject.host_origins[i]));
+  for (const HandedHost& handed : subject.hosts) {
+    if (!handed.origin.empty()) facts.merge(diagnose::facts_of(handed.host, handed.origin));
   }
   for (const diagnose::Capture& capture : subject.captures) {
     for (const tap::FactValue& fact : tap::fact_values(capture.facts))
@@ -122,10 +109,10 @@ diagnose::FactTable facts_of(const HandedOver& subject) {
 }
 
 // Every port asked for must be there.
-Expected<> check_ports(const std::vector<host::Host>& hosts, const std::vector<std::string>& wanted) {
+Expected<> check_ports(const std::vector<HandedHost>& hosts, const std::vector<std::string>& wanted) {
   std::vector<std::string> names;
-  for (const host::Host& host : hosts) {
-    for (const host::Port& port : host.ports) {
+  for (const HandedHost& handed : hosts) {
+    for (const host::Port& port : handed.host.ports) {
       if (std::ranges::find(names, port.name) == names.end()) names.push_back(port.name);
     }
   }
@@ -175,10 +162,9 @@ ExitCode run_doctor(const DoctorCommand& command) {
   if (!subject) return complain(subject.error());
   if (auto known = check_ports(subject->hosts, command.ports); !known) return complain(known.error());
   std::vector<diagnose::JudgedHost> hosts;
-  for (std::size_t i = 0; i < subject->hosts.size(); ++i) {
-    const bool is_told = i + subject->told_hosts >= subject->hosts.size();
-    hosts.push_back({&subject->hosts[i], subject->intervals[i] ? &*subject->intervals[i] : nullptr, is_told,
-                     subject->told_by[i]});
+  for (const HandedHost& handed : subject->hosts) {
+    hosts.push_back(
+        {&handed.host, handed.interval ? &*handed.interval : nullptr, handed.is_told, handed.told_by});
   }
   // Texts, or several hosts to be compared.
   const bool is_compared = !subject->dossier.files().empty() || hosts.size() > 1;

@@ -138,17 +138,15 @@ class Reader {
   HandedOver take() {
     if (!reports_.empty()) {
       out_.dossier = evidence::Dossier(std::move(reports_), std::move(documents_));
-      out_.told_by.resize(out_.hosts.size());
       for (evidence::AssembledHost& assembled : evidence::assemble_hosts(out_.dossier)) {
-        out_.told_by.push_back(diagnose::told_by(assembled.documents));
-        out_.hosts.push_back(std::move(assembled.host));
-        out_.host_origins.emplace_back();
-        ++out_.told_hosts;
+        out_.hosts.push_back({.host = std::move(assembled.host),
+                              .interval = {},
+                              .origin = "",
+                              .is_told = true,
+                              .told_by = diagnose::told_by(assembled.documents)});
       }
       out_.counted = diagnose::counted_ports(out_.dossier, schema_);
     }
-    out_.intervals.resize(out_.hosts.size());
-    out_.told_by.resize(out_.hosts.size());
     place_recordings();
     return std::move(out_);
   }
@@ -165,26 +163,20 @@ class Reader {
   Expected<> add_saved_host(const FoundFile& file, std::string_view text) {
     auto host = host::host_from_json(text, file.name);
     if (!host) return tl::unexpected(host.error());
-    out_.inputs.push_back({file.name, "rocetune-host",
-                           host->name.empty() ? std::nullopt : std::optional(host->name), std::nullopt});
-    out_.hosts.push_back(std::move(*host));
-    out_.host_origins.push_back(file.name);
+    out_.add({.host = std::move(*host), .interval = {}, .origin = file.name, .told_by = {}},
+             {file.name, "rocetune-host", {}, {}});
     return {};
   }
 
   Expected<> add_snapshot(const FoundFile& file, std::string_view text) {
     auto snapshot = counters::read_snapshot(text, file.name, schema_);
     if (!snapshot) return tl::unexpected(snapshot.error());
-    const std::string& name = snapshot->host.name;
-    out_.inputs.push_back(
-        {file.name, "rocetune-snapshot", name.empty() ? std::nullopt : std::optional(name), {}});
-    out_.hosts.push_back(std::move(snapshot->host));
-    out_.host_origins.push_back(file.name);
-    out_.intervals.resize(out_.hosts.size());
+    HandedHost handed{.host = std::move(snapshot->host), .interval = {}, .origin = file.name, .told_by = {}};
     const std::vector<counters::Reading>& readings = snapshot->readings;
     if (readings.size() > 1) {
-      out_.intervals.back() = counters::interval_between(schema_, readings.front(), readings.back());
+      handed.interval = counters::interval_between(schema_, readings.front(), readings.back());
     }
+    out_.add(std::move(handed), {file.name, "rocetune-snapshot", {}, {}});
     for (const counters::SavedText& saved : snapshot->texts) {
       if (auto added = add_text({file.path, file.name + "/" + saved.name}, saved.content); !added)
         return added;
@@ -242,9 +234,9 @@ class Reader {
   void place_recordings() {
     for (Recording& recording : recordings_) {
       if (!recording.interval) continue;
-      for (std::size_t i = 0; i < out_.hosts.size(); ++i) {
-        if (out_.hosts[i].name != recording.host && out_.hosts.size() > 1) continue;
-        out_.intervals[i] = std::move(recording.interval);
+      for (HandedHost& handed : out_.hosts) {
+        if (handed.host.name != recording.host && out_.hosts.size() > 1) continue;
+        handed.interval = std::move(recording.interval);
         break;
       }
     }
@@ -275,6 +267,12 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 }
 
 }  // namespace
+
+void HandedOver::add(HandedHost handed, diagnose::Input input) {
+  if (!handed.host.name.empty()) input.host = handed.host.name;
+  inputs.push_back(std::move(input));
+  hosts.push_back(std::move(handed));
+}
 
 Expected<HandedOver> read_handed_over(HandedOver there, const std::string& from, const Beside& beside,
                                       const tap::ObserverOptions& options, const counters::Schema& schema) {

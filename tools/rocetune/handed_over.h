@@ -15,17 +15,23 @@
 
 namespace rocetune::cli {
 
+struct HandedHost {
+  host::Host host;
+  std::optional<counters::Interval> interval;
+  std::string origin;        // of its facts: the file of a saved host, the name of one that was looked at
+  bool is_told = false;      // put together from texts
+  diagnose::ToldBy told_by;  // then: the files behind its sources
+};
+
 struct HandedOver {
-  // Hosts that rocetune saved, then those that were put together from texts.
-  std::vector<host::Host> hosts;
-  std::vector<std::optional<counters::Interval>> intervals;  // of each of them
-  std::vector<diagnose::ToldBy> told_by;                     // of each: empty for a saved host
-  std::vector<std::string> host_origins;                     // file of a saved host; empty: from texts
+  std::vector<HandedHost> hosts;  // those that were looked at or saved, then those from texts
   std::vector<diagnose::Capture> captures;
   evidence::Dossier dossier;
   std::vector<diagnose::Input> inputs;
-  std::size_t told_hosts = 0;                  // of the hosts, the last ones: put together from texts
   std::vector<diagnose::CountedPort> counted;  // the counters in the texts
+
+  // A host and what it was read from, which takes its name.
+  void add(HandedHost handed, diagnose::Input input);
 };
 
 // Files that must be what they are given as.
