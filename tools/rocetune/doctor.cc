@@ -88,7 +88,8 @@ Expected<HandedOver> read_subject(const DoctorCommand& command, const ConfigFile
                                         ? diagnose::Input{command.fabric.scenario, "virtual-host", {}, {}}
                                         : diagnose::Input{"", "live-host", {}, {}});
   }
-  auto handed = read_handed_over(std::move(subject), command.from, {command.captures, command.recording},
+  auto handed = read_handed_over(std::move(subject),
+                                 {command.from, command.captures, command.recording, command.explain_inputs},
                                  options, *schema);
   if (!handed) return handed;
   for (HandedHost& one : handed->hosts) host::name_nics(one.host, nics);
@@ -180,7 +181,7 @@ ExitCode run_doctor(const DoctorCommand& command) {
   if (command.common.json) {
     print(to_json_text(report, subject->inputs, facts));
   } else {
-    if (command.explain_inputs) print(explain_inputs(*subject, command.from) + "\n");
+    if (command.explain_inputs) print(explain_inputs(*subject) + "\n");
     print(to_text(report, look_of(command)));
   }
   return command.fail_on && report.has_finding_at_least(*command.fail_on) ? ExitCode::findings

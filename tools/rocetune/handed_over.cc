@@ -24,6 +24,8 @@ constexpr int kDeepestFolder = 8;
 constexpr std::size_t kMostFiles = 100000;
 // A text of which more lines than this share were not understood is somebody's notes as well.
 constexpr double kNotesShare = 0.5;
+// Of the lines of one text that nothing was read from.
+constexpr std::size_t kShownLines = 40, kShownWidth = 100;
 
 struct FoundFile {
   std::string path;       // to open it
@@ -70,14 +72,40 @@ Expected<std::vector<FoundFile>> files_below(const std::string& path) {
   return out;
 }
 
+// The lines of a text by number, from 1 at index 0.
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> out;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    out.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+std::vector<UnreadLine> unread_in(std::string_view text, const std::vector<evidence::UnreadLines>& ranges) {
+  std::vector<UnreadLine> out;
+  if (ranges.empty()) return out;
+  const std::vector<std::string_view> lines = lines_of(text);
+  for (const evidence::UnreadLines& range : ranges) {
+    const int last = std::min(range.last, static_cast<int>(lines.size()));
+    for (int number = range.first; number <= last && out.size() < kShownLines; ++number) {
+      const std::string_view line = lines[static_cast<std::size_t>(number) - 1];
+      out.push_back({number, printable(line.substr(0, kShownWidth))});
+    }
+  }
+  return out;
+}
+
 std::string_view first_word(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
 }
 
 class Reader {
  public:
-  Reader(const tap::ObserverOptions& options, const counters::Schema& schema, HandedOver so_far)
-      : options_(options), schema_(schema), out_(std::move(so_far)) {}
+  Reader(const tap::ObserverOptions& options, const counters::Schema& schema, bool keep_unread,
+         HandedOver so_far)
+      : options_(options), schema_(schema), keep_unread_(keep_unread), out_(std::move(so_far)) {}
 
   Expected<> read(const FoundFile& file) {
     auto mapped = tap::MappedFile::open(file.path);
@@ -217,6 +245,7 @@ class Reader {
         reading.documents.empty() ||
         reading.report.unread > kNotesShare * static_cast<double>(reading.report.unread + lines_read);
     if (is_mostly_notes) out_.inputs.push_back({file.name, "notes", std::nullopt, std::nullopt});
+    if (keep_unread_) out_.unread[file.name] = unread_in(text, reading.report.unread_lines);
     reports_.push_back(std::move(reading.report));
     std::move(reading.documents.begin(), reading.documents.end(), std::back_inserter(documents_));
     return {};
@@ -249,22 +278,12 @@ class Reader {
 
   const tap::ObserverOptions& options_;
   const counters::Schema& schema_;
+  const bool keep_unread_;
   std::vector<evidence::FileReport> reports_;
   std::vector<evidence::Document> documents_;
   std::vector<Recording> recordings_;
   HandedOver out_;
 };
-
-// The lines of a text by number, from 1.
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> out;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    out.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -274,30 +293,27 @@ void HandedOver::add(HandedHost handed, diagnose::Input input) {
   hosts.push_back(std::move(handed));
 }
 
-Expected<HandedOver> read_handed_over(HandedOver there, const std::string& from, const Beside& beside,
+Expected<HandedOver> read_handed_over(HandedOver there, const HandedFiles& files,
                                       const tap::ObserverOptions& options, const counters::Schema& schema) {
-  Reader reader(options, schema, std::move(there));
-  if (!from.empty()) {
-    const auto files = files_below(from);
-    if (!files) return tl::unexpected(files.error());
-    for (const FoundFile& file : *files) {
+  Reader reader(options, schema, files.keep_unread, std::move(there));
+  if (!files.from.empty()) {
+    const auto below = files_below(files.from);
+    if (!below) return tl::unexpected(below.error());
+    for (const FoundFile& file : *below) {
       if (auto read = reader.read(file); !read) return tl::unexpected(read.error());
     }
   }
   const auto found = [](const std::string& path) { return FoundFile{path, std::string(file_name_of(path))}; };
-  for (const std::string& path : beside.captures) {
+  for (const std::string& path : files.captures) {
     if (auto read = reader.read_capture(found(path)); !read) return tl::unexpected(read.error());
   }
-  if (!beside.recording.empty()) {
-    if (auto read = reader.read_recording(found(beside.recording)); !read)
-      return tl::unexpected(read.error());
+  if (!files.recording.empty()) {
+    if (auto read = reader.read_recording(found(files.recording)); !read) return tl::unexpected(read.error());
   }
   return reader.take();
 }
 
-std::string explain_inputs(const HandedOver& handed, const std::string& path) {
-  constexpr std::size_t kShownLines = 40;  // of one file
-  constexpr std::size_t kShownWidth = 100;
+std::string explain_inputs(const HandedOver& handed) {
   std::string out;
   for (const evidence::FileReport& report : handed.dossier.files()) {
     out += fmt::format("{}: {} lines, {} not understood\n", report.name, report.lines, report.unread);
@@ -307,20 +323,12 @@ std::string explain_inputs(const HandedOver& handed, const std::string& path) {
                          input.host ? ", host " + *input.host : "", input.phase ? ", " + *input.phase : "");
     }
     for (const std::string& remark : report.remarks) out += fmt::format("  {}\n", remark);
-    if (report.unread_lines.empty()) continue;
-    struct stat status {};
-    const bool is_folder = ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
-    const auto text = read_file(is_folder ? path + "/" + report.name : path, Bytes(1 << 30));
-    if (!text) continue;
-    const std::vector<std::string_view> lines = lines_of(*text);
-    std::size_t shown = 0;
-    for (const evidence::UnreadLines& range : report.unread_lines) {
-      for (int number = range.first; number <= range.last && shown < kShownLines; ++number, ++shown) {
-        if (static_cast<std::size_t>(number) > lines.size()) break;
-        out += fmt::format("  line {} not understood: {}\n", number,
-                           printable(lines[static_cast<std::size_t>(number) - 1].substr(0, kShownWidth)));
-      }
+    const auto unread = handed.unread.find(report.name);
+    if (unread == handed.unread.end()) continue;
+    for (const UnreadLine& line : unread->second) {
+      out += fmt::format("  line {} not understood: {}\n", line.number, line.text);
     }
+    const std::size_t shown = unread->second.size();
     if (static_cast<std::size_t>(report.unread) > shown) {
       out += fmt::format("  and {} more lines\n", static_cast<std::size_t>(report.unread) - shown);
     }
