@@ -45,11 +45,13 @@ std::vector<Unrepaired> unrepaired_of(const FabricPlant& plant) {
   std::vector<Unrepaired> out;
   for (const FabricFinding& finding : plant.diagnosis().findings) {
     if (!finding.is_hardware) continue;
+    const std::string_view fix(finding.fix);
     out.push_back(
         {.where = finding.where,
          .rule = finding.rule,
          .cause = finding.cause,
-         .advice = "No setting repairs it (" + finding.fix +
+         .advice = "No setting repairs it (" +
+                   std::string(fix.substr(0, fix.size() - (fix.ends_with('.') ? 1 : 0))) +
                    "). What keeps the damage small: ECN that acts below Xoff, so that its own senders "
                    "slow down; a NIC that stops to hold its switch (pfc-prevention-tout); taking the "
                    "host out of jobs until it is repaired"});
