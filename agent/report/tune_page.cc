@@ -76,7 +76,7 @@ std::string tune_verdict(const TunePage& page) {
 
 std::string what_to_change(const TunePage& page) {
   std::string out = "<ol>";
-  for (const TuneStep& step : page.plan) {
+  for (const search::PlanStep& step : page.plan) {
     const auto knob = page.plant.space().find(step.knob);
     out += fmt::format("<li>{}: <b>{}</b> from {} to <b>{}</b>", escaped(step.where), escaped(step.knob),
                        escaped(step.before), escaped(step.after));
@@ -92,7 +92,7 @@ std::string brief_of(const TunePage& page, const search::WorkloadResult& result)
   std::vector<const search::ObjectiveKind*> chosen;
   double most = 0;
   for (const search::ObjectiveKind& kind : search::objective_kinds()) {
-    const double its = page.policy.weights[static_cast<std::size_t>(kind.objective)];
+    const double its = page.policy.weight_of(kind.objective);
     if (!result.baseline[kind.objective] || !(*result.best)[kind.objective] || its < most) continue;
     if (its > most) chosen.clear();
     chosen.push_back(&kind);
@@ -129,13 +129,10 @@ std::string what_it_brings(const TunePage& page) {
 
 std::string what_gets_worse(const TunePage& page) {
   std::string out;
-  for (const TuneWorse& worse : page.worsened) {
-    for (const search::ObjectiveKind& kind : search::objective_kinds()) {
-      if (kind.name != worse.objective) continue;
-      out += fmt::format("<li>{}: {} {:+.1f}\u00a0{}</li>", escaped(worse.workload),
-                         objective_words(kind.objective), worse.change_percent,
-                         kind.is_ratio_scale ? "%" : "points");
-    }
+  for (const search::Worsened& worse : page.worsened) {
+    out += fmt::format("<li>{}: {} {:+.1f}\u00a0{}</li>", escaped(worse.workload),
+                       objective_words(worse.objective), worse.change_percent,
+                       search::kind_of(worse.objective).is_ratio_scale ? "%" : "points");
   }
   return "<ul>" + out + "</ul>";
 }
@@ -143,7 +140,7 @@ std::string what_gets_worse(const TunePage& page) {
 std::string what_it_costs(const TunePage& page) {
   search::ChangeCost cost = search::ChangeCost::none;
   std::size_t disturbing = 0;
-  for (const TuneStep& step : page.plan) {
+  for (const search::PlanStep& step : page.plan) {
     cost = std::max(cost, step.cost);
     disturbing += step.cost == search::ChangeCost::none ? 0 : 1;
   }
@@ -202,7 +199,7 @@ std::string judged_section(const TunePage& page) {
   Table table({{.title = "objective", .align = Align::left}, {.title = "weight"}});
   for (const search::ObjectiveKind& kind : search::objective_kinds()) {
     table.add_row({fmt::format("{} ({})", objective_words(kind.objective), kind.name),
-                   fmt::format("{:g}", page.policy.weights[static_cast<std::size_t>(kind.objective)])});
+                   fmt::format("{:g}", page.policy.weight_of(kind.objective))});
   }
   return fmt::format(
              "<h2>How it was judged</h2>\n<p>Guardrails first: what drops packets of lossless classes, "

@@ -95,7 +95,7 @@ std::string tune_plan_section(const TunePage& page) {
                {.title = "interrupts", .align = Align::left}});
   std::string how, undo;
   int number = 0;
-  for (const TuneStep& step : page.plan) {
+  for (const search::PlanStep& step : page.plan) {
     ++number;
     const auto knob = page.plant.space().find(step.knob);
     const std::string meaning =

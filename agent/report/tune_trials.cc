@@ -160,7 +160,7 @@ std::vector<const search::ObjectiveKind*> axes_of(const TunePage& page) {
     if (is_known && high > low) out.push_back(&kind);
   }
   std::ranges::stable_sort(out, std::greater<>(), [&](const search::ObjectiveKind* kind) {
-    return page.policy.weights[static_cast<std::size_t>(kind->objective)];
+    return page.policy.weight_of(kind->objective);
   });
   return out;
 }
@@ -276,8 +276,8 @@ std::string tune_not_tried_section(const TunePage& page) {
       table.add_row({Table::Cell(one.what).in_class("wrap"), Table::Cell(one.why).in_class("wrap"),
                      std::to_string(one.times)});
     }
-    for (const TuneLeftOut& one : page.left_out)
-      table.add_row({Table::Cell(one.what).in_class("wrap"), Table::Cell(one.why).in_class("wrap"), ""});
+    for (const search::LeftOut& one : page.left_out)
+      table.add_row({Table::Cell(one.knob).in_class("wrap"), Table::Cell(one.why).in_class("wrap"), ""});
     out += "<h2>What was not tried, and why</h2>\n" + table.text();
   }
   if (!page.plant.constraints().empty()) {

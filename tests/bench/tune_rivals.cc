@@ -10,9 +10,6 @@
 // What random and nlopt found is the best of their ten best by four fresh repeats; its score is that of
 // kRepeats others, natural logarithm of the gain over the baseline.
 #include <fmt/core.h>
-#if HAS_NLOPT
-#include <nlopt.h>
-#endif
 
 #include <algorithm>
 #include <cmath>
@@ -24,6 +21,7 @@
 #include "agent/tune/search/score.h"
 #include "dataplane/base/file.h"
 #include "dataplane/base/random.h"
+#include "tests/agent/tune/search/rivals.h"
 
 namespace {
 
@@ -112,54 +110,28 @@ std::vector<Tried> search_at_random(Trials& trials, int count, std::uint64_t see
   return out;
 }
 
-#if HAS_NLOPT
-struct NloptRun {
-  Trials& trials;
-  int left;
-  std::vector<Tried> tried;
-  nlopt_opt opt = nullptr;
-};
-
-double objective_for_nlopt(unsigned n, const double* x, double*, void* data) {
-  auto& run = *static_cast<NloptRun*>(data);
-  const Space& space = run.trials.space();
-  Candidate candidate = space.start();
-  for (unsigned i = 0; i < n; ++i) {
-    // A knob that is where it started keeps a start value that no position has.
-    const double start = std::clamp(space[i].position(space[i].start), 0.0, 1.0);
-    if (std::abs(x[i] - start) > 1e-9) candidate.values[i] = space[i].at_position(x[i]);
-  }
-  if (run.left-- <= 0) nlopt_force_stop(run.opt);
-  const auto score = run.trials.score(space.canonical(candidate), 0);
-  if (!score) return 10;  // worse than any
-  run.tried.push_back({*score, space.canonical(candidate)});
-  return -*score;
-}
-
 std::vector<Tried> search_by_nlopt(Trials& trials, int count) {
   const Space& space = trials.space();
-  NloptRun run{.trials = trials, .left = count, .tried = {}};
-  const auto n = static_cast<unsigned>(space.size());
-  std::vector<double> x;
-  for (std::size_t i = 0; i < space.size(); ++i)
-    x.push_back(std::clamp(space[i].position(space[i].start), 0.0, 1.0));
-  run.opt = nlopt_create(NLOPT_LN_SBPLX, n);
-  nlopt_set_lower_bounds1(run.opt, 0);
-  nlopt_set_upper_bounds1(run.opt, 1);
-  nlopt_set_initial_step1(run.opt, 0.25);
-  nlopt_set_min_objective(run.opt, objective_for_nlopt, &run);
-  nlopt_set_maxeval(run.opt, count);
-  double best = 0;
-  nlopt_optimize(run.opt, x.data(), &best);
-  nlopt_destroy(run.opt);
-  return run.tried;
+  const std::vector<double> start = start_positions(space);
+  std::vector<Tried> out;
+  nlopt_minimise({.algorithm = "Sbplx",
+                  .start = start,
+                  .first_step = 0.25,
+                  .most_values = count,
+                  .value_at = [&](std::span<const double> x) -> std::optional<double> {
+                    Candidate candidate = space.start();
+                    for (std::size_t i = 0; i < x.size(); ++i) {
+                      // A knob that is where it started keeps a start value that no position has.
+                      if (std::abs(x[i] - start[i]) > 1e-9) candidate.values[i] = space[i].at_position(x[i]);
+                    }
+                    candidate = space.canonical(std::move(candidate));
+                    const auto score = trials.score(candidate, 0);
+                    if (!score) return 10;  // worse than any
+                    out.push_back({*score, std::move(candidate)});
+                    return -*score;
+                  }});
+  return out;
 }
-#else
-std::vector<Tried> search_by_nlopt(Trials&, int) {
-  fmt::print(stderr, "tune_rivals: built without NLopt (libnlopt-dev)\n");
-  std::exit(2);
-}
-#endif
 
 Candidate best_of(Trials& trials, std::vector<Tried> tried) {
   std::ranges::sort(tried, [](const Tried& a, const Tried& b) { return a.score > b.score; });
@@ -221,6 +193,10 @@ int main(int argc, char** argv) {
   if (search == "random") {
     found = best_of(trials, search_at_random(trials, count, seed));
   } else if (search == "nlopt") {
+    if (nlopt_algorithms().empty()) {
+      fmt::print(stderr, "tune_rivals: built without NLopt (libnlopt-dev)\n");
+      return 2;
+    }
     found = best_of(trials, search_by_nlopt(trials, count));
   } else if (argc > 5) {
     const auto given = parsed(trials.space(), argv[5]);

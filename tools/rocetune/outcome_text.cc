@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "agent/report/tune_words.h"
+
 namespace rocetune::cli {
 namespace {
 
@@ -10,22 +12,6 @@ using search::Interval;
 
 std::string interval_text(const Interval& i) {
   return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f})", i.mid, i.low, i.high);
-}
-
-std::string_view effect_text(Attribution::Effect effect) {
-  switch (effect) {
-    case Attribution::Effect::cure:
-      return "the cure, or most of it";
-    case Attribution::Effect::part:
-      return "adds its share";
-    case Attribution::Effect::together:
-      return "only together with the others";
-    case Attribution::Effect::none:
-      return "nothing beyond noise";
-    case Attribution::Effect::not_measured:
-      return "not measured";
-  }
-  ROCETUNE_ASSERT(false);
 }
 
 TextTable::Look indented(TextTable::Look look) {
@@ -115,7 +101,7 @@ std::string attribution_text(const search::Outcome& outcome, const search::Plant
       what += (what.empty() ? "" : ", ") + plant.space()[setting.knob].name;
     if (!a.suggestion.empty()) what += " (" + a.suggestion + ")";
     table.add_row({what, a.alone ? interval_text(*a.alone) : "-", a.without ? interval_text(*a.without) : "-",
-                   std::string(effect_text(a.effect))});
+                   std::string(report::effect_words(a.effect))});
   }
   return "\n" + table.text(indented(look));
 }

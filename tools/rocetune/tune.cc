@@ -83,13 +83,11 @@ ExitCode run_tune(const TuneCommand& command) {
   search::Plant& asked = *record ? static_cast<search::Plant&>(**record) : **plant;
   fabric_plant::FabricTuning tuning{.command = request_of(command), .policy = *policy};
   tuning.outcome = search_with_progress("tune " + command.fabric, asked, *policy, options);
-  tuning.so_far = fabric_plant::best_so_far(tuning.outcome);
-  tuning.plan =
-      fabric_plant::steps_of(**plant, tuning.so_far ? tuning.so_far->candidate : tuning.outcome.best);
-  tuning.worsened = fabric_plant::worsened_by(**plant, *policy, tuning.outcome);
+  tuning.so_far = search::best_so_far(tuning.outcome);
+  tuning.plan = fabric_plant::steps_of(**plant, tuning.proposed());
+  tuning.worsened = search::worsened_by(**plant, *policy, tuning.outcome);
   tuning.unrepaired = fabric_plant::unrepaired_of(**plant);
-  tuning.switch_names =
-      fabric_plant::switch_names_of(**plant, tuning.so_far ? tuning.so_far->candidate : tuning.outcome.best);
+  tuning.switch_names = fabric_plant::switch_names_of(**plant, tuning.proposed());
   // What minutes of search have found is printed even where the page cannot be written.
   const auto written =
       command.html.empty() ? Expected<>() : write_atomically(command.html, tuning_page(tuning, **plant));

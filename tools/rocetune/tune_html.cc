@@ -32,27 +32,16 @@ std::string tuning_page(const fabric_plant::FabricTuning& tuning, const fabric_p
                         .description = plant.scenario().description,
                         .plant = plant,
                         .outcome = tuning.outcome,
-                        .policy = tuning.policy};
-  for (const fabric_plant::Step& step : tuning.plan) {
-    page.plan.push_back({.knob = step.knob,
-                         .where = step.where,
-                         .before = step.before,
-                         .after = step.after,
-                         .cost = step.cost,
-                         .how = step.how,
-                         .undo = step.undo});
-  }
-  if (tuning.so_far)
-    page.so_far =
-        report::TuneSoFar{.gain_percent = tuning.so_far->gain_percent, .trials = tuning.so_far->trials};
-  for (const fabric_plant::Worsened& worse : tuning.worsened)
-    page.worsened.push_back({worse.workload, worse.objective, worse.change_percent});
+                        .policy = tuning.policy,
+                        .plan = tuning.plan,
+                        .so_far = tuning.so_far,
+                        .worsened = tuning.worsened};
   for (const auto& finding : plant.diagnosis().findings)
     page.findings.push_back(finding_of(tuning, plant, finding));
   for (const std::string_view system : fabric_plant::kSwitchSystems) page.makers.emplace_back(system);
   for (const fabric_plant::SwitchNames& one : tuning.switch_names)
     page.emitted.push_back({one.where, one.knob, one.value, {one.sonic, one.nvue, one.eos}});
-  for (const fabric_plant::LeftOut& one : plant.left_out()) page.left_out.push_back({one.knob, one.why});
+  page.left_out = plant.left_out();
   return report::tune_page(page);
 }
 

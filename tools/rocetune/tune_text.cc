@@ -11,13 +11,6 @@ using fabric_plant::FabricFinding;
 using fabric_plant::FabricPlant;
 using fabric_plant::FabricTuning;
 
-// A ratio of time, or fairness: changes of it are differences.
-bool is_share(const std::string& objective) {
-  return std::ranges::any_of(search::objective_kinds(), [&](const search::ObjectiveKind& kind) {
-    return kind.name == objective && !kind.is_ratio_scale;
-  });
-}
-
 // What belongs to the verdict: the best so far of an interrupted run, and what gets worse.
 std::string beside_the_headline(const FabricTuning& tuning, bool coloured) {
   // Below the sentence that follows the verdict's word.
@@ -29,10 +22,11 @@ std::string beside_the_headline(const FabricTuning& tuning, bool coloured) {
         tuning.plan.size(), tuning.plan.size() == 1 ? "" : "s", tuning.so_far->gain_percent,
         tuning.so_far->trials, tuning.so_far->trials == 1 ? "" : "s");
   }
-  for (const fabric_plant::Worsened& worse : tuning.worsened) {
+  for (const search::Worsened& worse : tuning.worsened) {
     out += indent +
-           painted(fmt::format("worse: {} of {}, {:+.1f} {}", worse.objective, worse.workload,
-                               worse.change_percent, is_share(worse.objective) ? "points" : "%"),
+           painted(fmt::format("worse: {} of {}, {:+.1f} {}", enum_name(worse.objective), worse.workload,
+                               worse.change_percent,
+                               search::kind_of(worse.objective).is_ratio_scale ? "%" : "points"),
                    Paint::warning, coloured) +
            "\n";
   }

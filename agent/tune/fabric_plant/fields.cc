@@ -97,13 +97,6 @@ std::vector<SwitchField> make_switch_fields() {
   };
 }
 
-template <class Part>
-const Field<Part>& find_field(const std::vector<Field<Part>>& fields, std::string_view name) {
-  const auto found = std::ranges::find(fields, name, &Field<Part>::name);
-  ROCETUNE_ASSERT(found != fields.end());
-  return *found;
-}
-
 // `parts`: by number.
 template <class Part>
 std::vector<Deviation> deviations(const std::map<std::uint32_t, Part>& parts,
@@ -155,8 +148,11 @@ const std::vector<SwitchField>& switch_fields() {
   return fields;
 }
 
-const HostField& host_field(std::string_view name) { return find_field(host_fields(), name); }
-const SwitchField& switch_field(std::string_view name) { return find_field(switch_fields(), name); }
+const HostField& host_field(std::string_view name) {
+  const auto found = std::ranges::find(host_fields(), name, &HostField::name);
+  ROCETUNE_ASSERT(found != host_fields().end());
+  return *found;
+}
 
 std::string map_text(const fabric::DscpMap& map, const std::vector<Dscp>& named) {
   std::string out;

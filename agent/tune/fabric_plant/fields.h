@@ -29,7 +29,6 @@ using SwitchField = Field<fabric::SwitchParameters>;
 const std::vector<HostField>& host_fields();
 const std::vector<SwitchField>& switch_fields();
 const HostField& host_field(std::string_view name);
-const SwitchField& switch_field(std::string_view name);
 
 // "26=3, 48=6": where DSCPs lead that do not lead to priority 0, and where `named` do.
 std::string map_text(const fabric::DscpMap& map, const std::vector<Dscp>& named = {});

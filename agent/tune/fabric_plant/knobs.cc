@@ -1,7 +1,6 @@
 #include "agent/tune/fabric_plant/knobs.h"
 
 #include <algorithm>
-#include <memory>
 
 namespace rocetune::fabric_plant {
 namespace {
@@ -46,30 +45,6 @@ const SwitchParameters& KnobTableMaker::usual_switch(std::string_view field) con
 
 std::string KnobTableMaker::origin(std::string_view key) const {
   return fmt::format("{}: {}, or what it is without", file_, key);
-}
-
-void KnobTableMaker::write_hosts(Scenario& scenario, std::string_view field,
-                                 const std::function<void(HostParameters&)>& to) const {
-  to(scenario.options.host);
-  for (const std::uint32_t id : usual_hosts(field)) to(scenario.options.own_host.at(id));
-}
-
-void KnobTableMaker::write_switches(Scenario& scenario, std::string_view field,
-                                    const std::function<void(SwitchParameters&)>& to) const {
-  const std::vector<std::uint32_t> members = usual_switches(field);
-  // An event that gives a switch another value of its own keeps it.
-  const auto has_own = [&](const fabric::Fault& fault) {
-    if (field.empty()) return false;
-    const SwitchField& f = switch_field(field);
-    return f.text(fault.classes) != f.text(scenario.options.own_switch.at(fault.switch_index));
-  };
-  for (fabric::Fault& fault : scenario.options.faults) {
-    if (fault.kind == fabric::Fault::Kind::switch_classes &&
-        std::ranges::binary_search(members, fault.switch_index) && !has_own(fault))
-      to(fault.classes);
-  }
-  to(scenario.options.switches);
-  for (const std::uint32_t index : members) to(scenario.options.own_switch.at(index));
 }
 
 void KnobTableMaker::add(FabricKnob knob) { table_.knobs.push_back(std::move(knob)); }

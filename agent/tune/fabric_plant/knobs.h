@@ -72,12 +72,6 @@ class KnobTableMaker {
   void add(FabricKnob knob);
   void leave_out(std::string knob, std::string why);
 
-  // To all who have it as most do. `to` a switch is done to what events make of it, too.
-  void write_hosts(fabric::Scenario& scenario, std::string_view field,
-                   const std::function<void(fabric::HostParameters&)>& to) const;
-  void write_switches(fabric::Scenario& scenario, std::string_view field,
-                      const std::function<void(fabric::SwitchParameters&)>& to) const;
-
   const std::vector<Deviation>& host_deviations() const { return host_deviations_; }
   const std::vector<Deviation>& switch_deviations() const { return switch_deviations_; }
   std::string origin(std::string_view key) const;

@@ -226,8 +226,8 @@ void add_all_series(Observation& out, const fabric::TimeSeries& series, const Sc
   add_series(out, series, "pause ratio of the most paused port", "", paused);
 }
 
-}  // namespace
-
+// Some flows have more to send than their hosts' links take until the scenario's limit: they are not meant to
+// end, and it is queues that tell latency.
 bool is_endless(const Scenario& scenario) {
   const std::vector<BitRate> rates = fabric::host_rates_of(scenario.topology);
   std::vector<double> sent(rates.size()), received(rates.size());
@@ -242,6 +242,8 @@ bool is_endless(const Scenario& scenario) {
   }
   return false;
 }
+
+}  // namespace
 
 Observation observation_of(const RunResult& result, const Scenario& scenario) {
   Observation out;

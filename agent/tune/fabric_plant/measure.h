@@ -7,15 +7,11 @@
 
 namespace rocetune::fabric_plant {
 
-// Some flows have more to send than their hosts' links take until the scenario's limit: they are not meant to
-// end, and it is queues that tell latency.
-bool is_endless(const fabric::Scenario& scenario);
-
 // goodput: payload over the time of the run (with a deadlock: up to the limit). busbw: geometric mean of the
 // collectives of jobs, once each has been finished. latency, p99_fct: of flows, or iterations of jobs; what
-// is not finished has taken until the limit, at least. Of an endless workload latency is a round trip across
-// the idle fabric and how long the median of the longest queue takes to leave. fairness: of two flows or
-// more. Breaches: deadlock, lossless-drop, failed-requests.
+// is not finished has taken until the limit, at least. Where flows have more to send than their hosts' links
+// take until then, latency is a round trip across the idle fabric and how long the median of the longest
+// queue takes to leave. fairness: of two flows or more. Breaches: deadlock, lossless-drop, failed-requests.
 search::Observation observation_of(const fabric::RunResult& result, const fabric::Scenario& scenario);
 
 // How a run is asked for a series.

@@ -1,14 +1,8 @@
 #include "agent/tune/fabric_plant/tuning.h"
 
-#include <algorithm>
-#include <map>
-
-#include "agent/tune/search/interval.h"
 #include "agent/tune/search/outcome_json.h"
-#include "agent/tune/search/score.h"
 #include "agent/tune/search/space_json.h"
 #include "dataplane/base/reflect_json.h"
-#include "dataplane/base/statistics.h"
 
 namespace rocetune::fabric_plant {
 namespace {
@@ -32,7 +26,7 @@ void write_findings(JsonWriter& out, const FabricPlant& plant) {
 void write_policy(JsonWriter& out, const search::Policy& policy) {
   out.key("policy").begin_object().key("weights").begin_object();
   for (const search::ObjectiveKind& kind : search::objective_kinds())
-    out.member(kind.name, policy.weights[static_cast<std::size_t>(kind.objective)]);
+    out.member(kind.name, policy.weight_of(kind.objective));
   out.end_object().member("worst_share", policy.worst_share);
   out.member("minimum_gain_percent", policy.minimum_gain_percent);
   out.member("confidence_percent", policy.confidence_percent).end_object();
@@ -47,73 +41,17 @@ Expected<search::Policy> policy_for(const FabricPlant& plant, search::Policy pol
   return search::with_objectives(policy, objectives, flag);
 }
 
-std::optional<BestSoFar> best_so_far(const search::Outcome& outcome) {
-  if (outcome.verdict != search::Verdict::interrupted) return std::nullopt;
-  struct Sum {
-    double scores = 0;
-    int count = 0;
-    bool is_spoiled = false;
-  };
-  std::map<search::Candidate, Sum> sums;
-  for (const search::Trial& trial : outcome.trials) {
-    Sum& sum = sums[trial.candidate];
-    sum.is_spoiled = sum.is_spoiled || !trial.score;
-    sum.scores += trial.score.value_or(0);
-    ++sum.count;
-  }
-  std::optional<BestSoFar> best;
-  for (const auto& [candidate, sum] : sums) {
-    const double gain = search::percent_of(sum.scores / sum.count);
-    if (sum.is_spoiled || candidate == outcome.start || gain <= (best ? best->gain_percent : 0)) continue;
-    best = {.candidate = candidate, .gain_percent = gain, .trials = sum.count};
-  }
-  return best;
-}
-
-std::vector<Worsened> worsened_by(const FabricPlant& plant, const search::Policy& policy,
-                                  const search::Outcome& outcome) {
-  std::vector<Worsened> out;
-  if (outcome.verdict != search::Verdict::change) return out;
-  for (std::size_t w = 0; w < plant.workloads().size(); ++w) {
-    for (const search::ObjectiveKind& kind : search::objective_kinds()) {
-      if (policy.weights[static_cast<std::size_t>(kind.objective)] == 0) continue;
-      const auto values_of = [&](const search::Candidate& candidate) {
-        std::map<std::uint64_t, double> values;  // by repeat
-        for (const search::Trial& trial : outcome.trials) {
-          if (trial.candidate != candidate || !trial.observations[w]) continue;
-          if (const auto& value = trial.observations[w]->objectives[kind.objective])
-            values[trial.repeat] = *value;
-        }
-        return values;
-      };
-      const std::map<std::uint64_t, double> before = values_of(outcome.start);
-      std::vector<double> gains;
-      std::vector<double> changes;
-      for (const auto& [repeat, after] : values_of(outcome.best)) {
-        const auto pair = before.find(repeat);
-        if (pair == before.end()) continue;
-        gains.push_back(search::gain(kind.objective, after, pair->second));
-        const double change =
-            kind.is_ratio_scale && pair->second > 0 ? after / pair->second - 1 : after - pair->second;
-        changes.push_back(100 * change);
-      }
-      const double least = search::score_of_percent(policy.minimum_gain_percent);
-      if (gains.size() < 2 || *std::ranges::max_element(gains) > 0 || median(gains) > -least) continue;
-      out.push_back({plant.workloads()[w].name, std::string(kind.name), median(changes)});
-    }
-  }
-  return out;
-}
-
 std::vector<Unrepaired> unrepaired_of(const FabricPlant& plant) {
   std::vector<Unrepaired> out;
   for (const FabricFinding& finding : plant.diagnosis().findings) {
     if (!finding.is_hardware) continue;
+    const std::string_view fix(finding.fix);
     out.push_back(
         {.where = finding.where,
          .rule = finding.rule,
          .cause = finding.cause,
-         .advice = "No setting repairs it (" + finding.fix +
+         .advice = "No setting repairs it (" +
+                   std::string(fix.substr(0, fix.size() - (fix.ends_with('.') ? 1 : 0))) +
                    "). What keeps the damage small: ECN that acts below Xoff, so that its own senders "
                    "slow down; a NIC that stops to hold its switch (pfc-prevention-tout); taking the "
                    "host out of jobs until it is repaired"});
@@ -131,12 +69,7 @@ std::string json_of(const FabricTuning& tuning, const FabricPlant& plant, bool w
   }
   out.key("plan");
   to_json(out, tuning.plan);
-  out.key("best_settings").begin_array();
-  const search::Space& space = plant.space();
-  const search::Candidate& best = tuning.so_far ? tuning.so_far->candidate : tuning.outcome.best;
-  for (const search::Setting& setting : space.difference(space.start(), best))
-    out.value(space[setting.knob].name + "=" + space[setting.knob].text(setting.value));
-  out.end_array();
+  search::write_best_settings(out, plant.space(), tuning.proposed());
   out.key("switch_names");
   to_json(out, tuning.switch_names);
   write_policy(out, tuning.policy);

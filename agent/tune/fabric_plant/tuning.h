@@ -10,6 +10,7 @@
 #include "agent/tune/fabric_plant/switch_names.h"
 #include "agent/tune/search/outcome.h"
 #include "agent/tune/search/policy.h"
+#include "agent/tune/search/remarks.h"
 #include "agent/tune/search/tuner.h"
 
 namespace rocetune::fabric_plant {
@@ -28,40 +29,18 @@ struct Unrepaired {
   }
 };
 
-// What looked best when the run was interrupted: of few trials, and confirmed by none.
-struct BestSoFar {
-  search::Candidate candidate;
-  double gain_percent = 0;  // over the baseline, mean of its trials
-  int trials = 0;
-};
-// None: nothing was better than what is there.
-std::optional<BestSoFar> best_so_far(const search::Outcome& outcome);
-
-// An objective of a workload that the best makes worse, while it gains as a whole.
-struct Worsened {
-  std::string workload;
-  std::string objective;      // search::ObjectiveKind::name
-  double change_percent = 0;  // of the value; of shares (pause, fairness) in points
-  static constexpr void fields(auto&& visit, auto&... self) {
-    visit("workload", self.workload...);
-    visit("objective", self.objective...);
-    visit("change_percent", self.change_percent...);
-  }
-};
-// Those with a weight that are worse in the middle of all pairs of runs under the same circumstances by the
-// gain that counts (Policy::minimum_gain_percent) or more, and in no pair better.
-std::vector<Worsened> worsened_by(const FabricPlant& plant, const search::Policy& policy,
-                                  const search::Outcome& outcome);
-
 struct FabricTuning {
   std::string command;  // that makes it again
   search::Policy policy;
   search::Outcome outcome;
   std::vector<Step> plan;  // of the best; where the run was interrupted, of the best so far
-  std::optional<BestSoFar> so_far;
-  std::vector<Worsened> worsened;
+  std::optional<search::BestSoFar> so_far;
+  std::vector<search::Worsened> worsened;
   std::vector<Unrepaired> unrepaired;
   std::vector<SwitchNames> switch_names;  // of the plan
+
+  // What the plan is of.
+  const search::Candidate& proposed() const { return so_far ? so_far->candidate : outcome.best; }
 };
 
 // The weights of [tune] and of `objectives` (NAME or NAME=WEIGHT: those not named count nothing) put over the

@@ -19,9 +19,6 @@ struct Applied {
       outcome;  // "waiting", "committed", "rolled_back", "rollback_failed", "refused", "nothing_to_do"
   std::int64_t transaction = 0;
   std::string reason;
-  bool is_in_force() const {
-    return outcome == "waiting" || outcome == "committed" || outcome == "nothing_to_do";
-  }
 };
 
 struct HostAddress {

@@ -151,15 +151,14 @@ void HostPlant::read_metrics(const LoadedResult& run, search::Observation& out) 
       return fail_as(search::FailureKind::workload_failed, "not in what the workload printed");
     }
     const search::Objective objective = metric.objective();
+    const search::ObjectiveKind& kind = search::kind_of(objective);
     const bool is_rate = objective == search::Objective::goodput || objective == search::Objective::busbw;
-    const bool is_share =
-        objective == search::Objective::pause_ratio || objective == search::Objective::fairness;
-    const bool can_be = std::isfinite(*value) && (is_share ? *value >= 0 && *value <= 1 : *value > 0);
+    const bool can_be =
+        std::isfinite(*value) && (kind.is_ratio_scale ? *value > 0 : *value >= 0 && *value <= 1);
     if (!can_be || (is_rate && links_gbps_ && *value > *links_gbps_ * options_.most_of_links)) {
-      return fail_as(
-          search::FailureKind::nonsense,
-          fmt::format("{} {}{}", *value, search::objective_kinds()[static_cast<std::size_t>(objective)].unit,
-                      can_be ? fmt::format(", links of {} Gb/s together", *links_gbps_) : ""));
+      return fail_as(search::FailureKind::nonsense,
+                     fmt::format("{} {}{}", *value, kind.unit,
+                                 can_be ? fmt::format(", links of {} Gb/s together", *links_gbps_) : ""));
     }
     out.objectives[objective] = *value;
   }

@@ -1,5 +1,7 @@
 #include "agent/tune/host_plant/metric.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -54,14 +56,6 @@ bool has(std::string_view source, Objective o) {
   if (source == "perftest") return o == Objective::goodput || wants_time(o);
   if (source == "json" || source == "re") return true;
   return o == Objective::goodput || o == Objective::latency;
-}
-
-std::string allowed_objectives() {
-  std::string out;
-  for (const search::ObjectiveKind& kind : search::objective_kinds()) {
-    out += (out.empty() ? "" : ", ") + std::string(kind.name);
-  }
-  return out;
 }
 
 template <class Content>
@@ -183,23 +177,19 @@ Expected<Metric> Metric::parse(std::string_view text) {
   out.text_ = text;
   const std::string_view name = text.substr(0, equals);
   std::string_view source = text.substr(equals + 1);
-  std::vector<std::string> names;
-  bool is_known = false;
-  for (const search::ObjectiveKind& kind : search::objective_kinds()) {
-    names.emplace_back(kind.name);
-    if (kind.name != name) continue;
-    out.objective_ = kind.objective;
-    is_known = true;
+  const search::ObjectiveKind* const objective = search::find_objective(name);
+  if (objective == nullptr) {
+    const std::vector<std::string> names = search::objective_names();
+    return refuse(std::string(name), fmt::format("{}", fmt::join(names, ", ")),
+                  nearest_name(std::string(name), names));
   }
-  if (!is_known)
-    return refuse(std::string(name), allowed_objectives(), nearest_name(std::string(name), names));
+  out.objective_ = objective->objective;
 
   const std::string_view kind = source.substr(0, source.find(':'));
   out.source_ = kind;
   if (std::find(kSources.begin(), kSources.end(), kind) == kSources.end()) {
-    std::string allowed;
-    for (const std::string_view one : kSources) allowed += (allowed.empty() ? "" : ", ") + std::string(one);
-    return refuse(std::string(source), allowed + " (json:PATH, re:UNIT:REGEX)",
+    return refuse(std::string(source),
+                  fmt::format("{} (json:PATH, re:UNIT:REGEX)", fmt::join(kSources, ", ")),
                   nearest_name(std::string(kind), {kSources.begin(), kSources.end()}));
   }
   if (!has(kind, out.objective_)) {

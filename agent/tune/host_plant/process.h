@@ -41,7 +41,6 @@ class Process {
   // Everything in its group: first politely (SIGTERM, half a second), then not (SIGKILL). Waits for its end,
   // a few seconds at most: what the kernel does not let go is left behind.
   void end();
-  bool is_ended() const { return pid_ <= 0; }
   // Once it has ended: its exit status; 128 + signal where one ended it, as shells say it.
   int status() const { return status_; }
 

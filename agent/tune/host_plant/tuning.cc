@@ -51,7 +51,7 @@ std::string json_of(const HostTuning& tuning, const HostPlant& plant, bool with_
   search::write_outcome(out, tuning.outcome, plant, with_series);
   out.key("plan");
   to_json(out, tuning.plan);
-  search::write_best_settings(out, tuning.outcome, plant.space());
+  search::write_best_settings(out, plant.space(), tuning.outcome.best);
   out.member("committed", tuning.committed.has_value());
   if (!tuning.commit_error.empty()) out.member("commit_error", tuning.commit_error);
   out.key("undo");

@@ -1,5 +1,7 @@
 #include "agent/tune/search/observation.h"
 
+#include <algorithm>
+
 namespace rocetune::search {
 
 const std::array<ObjectiveKind, kObjectives>& objective_kinds() {
@@ -12,6 +14,21 @@ const std::array<ObjectiveKind, kObjectives>& objective_kinds() {
       {Objective::fairness, "fairness", "fairness", "", true, false},
   }};
   return kinds;
+}
+
+const ObjectiveKind& kind_of(Objective objective) {
+  return objective_kinds()[static_cast<std::size_t>(objective)];
+}
+
+const ObjectiveKind* find_objective(std::string_view name) {
+  const auto* const found = std::ranges::find(objective_kinds(), name, &ObjectiveKind::name);
+  return found == objective_kinds().end() ? nullptr : &*found;
+}
+
+std::vector<std::string> objective_names() {
+  std::vector<std::string> out;
+  for (const ObjectiveKind& kind : objective_kinds()) out.emplace_back(kind.name);
+  return out;
 }
 
 }  // namespace rocetune::search

@@ -37,6 +37,10 @@ struct ObjectiveKind {
   bool is_ratio_scale;
 };
 const std::array<ObjectiveKind, kObjectives>& objective_kinds();
+const ObjectiveKind& kind_of(Objective objective);
+// By its name; null: there is none.
+const ObjectiveKind* find_objective(std::string_view name);
+std::vector<std::string> objective_names();
 
 struct Objectives {
   std::array<std::optional<double>, kObjectives> values;

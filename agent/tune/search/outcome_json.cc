@@ -179,9 +179,9 @@ void write_outcome(JsonWriter& out, const Outcome& outcome, const Plant& plant, 
   out.end_array();
 }
 
-void write_best_settings(JsonWriter& out, const Outcome& outcome, const Space& space) {
+void write_best_settings(JsonWriter& out, const Space& space, const Candidate& candidate) {
   out.key("best_settings").begin_array();
-  for (const Setting& setting : space.difference(space.start(), outcome.best))
+  for (const Setting& setting : space.difference(space.start(), candidate))
     out.value(space[setting.knob].name + "=" + space[setting.knob].text(setting.value));
   out.end_array();
 }

@@ -12,6 +12,6 @@ namespace rocetune::search {
 // their series only where `with_series`.
 void write_outcome(JsonWriter& out, const Outcome& outcome, const Plant& plant, bool with_series);
 // best_settings[]: "knob=value" of what differs from the start, as Space::setting reads it.
-void write_best_settings(JsonWriter& out, const Outcome& outcome, const Space& space);
+void write_best_settings(JsonWriter& out, const Space& space, const Candidate& candidate);
 
 }  // namespace rocetune::search

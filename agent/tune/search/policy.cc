@@ -1,5 +1,7 @@
 #include "agent/tune/search/policy.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -31,31 +33,28 @@ Expected<Policy> load_policy(const ConfigFiles& files) {
 Expected<Policy> with_objectives(Policy policy, const std::vector<std::string>& objectives,
                                  const std::string& flag) {
   if (objectives.empty()) return policy;
-  std::vector<std::string> names;
-  for (const ObjectiveKind& kind : objective_kinds()) names.emplace_back(kind.name);
   policy.weights.fill(0);
   for (const std::string& text : objectives) {
     const std::string name = text.substr(0, text.find('='));
     double weight = 1;
-    bool is_good = std::ranges::find(names, name) != names.end();
+    const ObjectiveKind* const kind = find_objective(name);
+    bool is_good = kind != nullptr;
     if (name.size() < text.size()) {
       const char* const end = text.data() + text.size();
       const auto read = std::from_chars(text.data() + name.size() + 1, end, weight);
       is_good = is_good && read.ec == std::errc() && read.ptr == end && weight > 0 && weight <= 1000;
     }
     if (!is_good) {
-      std::string allowed;
-      for (const std::string& one : names) allowed += (allowed.empty() ? "" : ", ") + one;
+      const std::vector<std::string> names = objective_names();
       return tl::unexpected(
           bad_input({{.place = {},
                       .key = flag,
                       .found = text,
-                      .allowed = allowed + ", each alone or with =WEIGHT above 0, up to 1000",
+                      .allowed = fmt::format("{}, each alone or with =WEIGHT above 0, up to 1000",
+                                             fmt::join(names, ", ")),
                       .nearest = nearest_name(name, names)}}));
     }
-    for (const ObjectiveKind& kind : objective_kinds()) {
-      if (kind.name == name) policy.weights[static_cast<std::size_t>(kind.objective)] = weight;
-    }
+    policy.weights[static_cast<std::size_t>(kind->objective)] = weight;
   }
   return policy;
 }

@@ -50,7 +50,6 @@ class Proposer {
   // What the model expects of a candidate, as a compressed score: near the best scores as they are, far below
   // it their logarithm, so that a collapse counts as one however deep.
   double expected(const Candidate& candidate) const { return surrogate_.expected(candidate); }
-  double relevance(std::size_t knob) const { return surrogate_.relevance(knob); }
   // Takes all trials so far into the model. False: too few.
   bool learn();
 

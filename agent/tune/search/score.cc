@@ -6,7 +6,7 @@
 namespace rocetune::search {
 
 double gain(Objective objective, double value, double reference) {
-  const ObjectiveKind& kind = objective_kinds()[static_cast<std::size_t>(objective)];
+  const ObjectiveKind& kind = kind_of(objective);
   double out = 0;
   if (!kind.is_ratio_scale) {
     out = value - reference;
@@ -122,7 +122,7 @@ std::optional<double> Scorer::workload_score(std::size_t workload, const Trial& 
   double sum = 0;
   double weights = 0;
   for (const ObjectiveKind& kind : objective_kinds()) {
-    const double weight = policy_.weights[static_cast<std::size_t>(kind.objective)];
+    const double weight = policy_.weight_of(kind.objective);
     const auto& before = (*compared)[kind.objective];
     if (!before || weight <= 0) continue;
     const auto& now = observation->objectives[kind.objective];

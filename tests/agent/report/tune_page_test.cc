@@ -149,7 +149,7 @@ struct Story {
       page.emitted = {
           {"all switches" + said, "switches.kmin" + said, "200000" + said, {"ecnconfig" + said, ""}}};
     }
-    page.worsened = {{"mix" + said, "busbw", -12.56}};
+    page.worsened = {{"mix" + said, search::Objective::busbw, -12.56}};
     page.left_out = {{"switches.watchdog" + said, "too short a run" + said}};
     page.findings = {
         {"critical", "MAP-5" + said, "switch2" + said, "the map is wrong" + said, "26=3" + said, false},
@@ -280,7 +280,7 @@ TEST(TunePage, InterruptedTellsTheBestSoFar) {
                 .after = "2",
                 .how = "set 2",
                 .undo = "set 8"}};
-  page.so_far = TuneSoFar{.gain_percent = 12.5, .trials = 2};
+  page.so_far = search::BestSoFar{.gain_percent = 12.5, .trials = 2};
   const std::string text = tune_page(page);
   EXPECT_EQ(markup_problem(text), "");
   EXPECT_THAT(

@@ -1,7 +1,9 @@
 #include "tests/agent/tune/search/rivals.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 
 #include "agent/tune/search/score.h"
 #include "agent/tune/search/surrogate.h"
@@ -78,7 +80,7 @@ RivalResult random_search(Plant& plant, const Policy& policy, int trials, std::u
 namespace {
 
 struct Algorithm {
-  const char* name;
+  std::string_view name;
   nlopt_algorithm code;
 };
 constexpr std::array kAlgorithms{
@@ -90,34 +92,16 @@ constexpr std::array kAlgorithms{
     Algorithm{"Sbplx", NLOPT_LN_SBPLX},
 };
 
-struct Problem {
-  Plant& plant;
-  RivalScore& score;
-  int trials;
-  int done = 0;
-  nlopt_opt opt = nullptr;
-  RivalResult best;
+struct NloptRun {
+  const NloptProblem& problem;
+  nlopt_opt opt;
 };
 
-double objective(unsigned n, const double* x, double*, void* data) {
-  auto& problem = *static_cast<Problem*>(data);
-  const Space& space = problem.plant.space();
-  Candidate candidate = space.start();
-  for (unsigned k = 0; k < n; ++k) {
-    const Knob& knob = space[k];
-    candidate.values[k] =
-        knob.is_numeric() ? knob.at_position(x[k]) : knob.nearest_safe(std::round(x[k] * (knob.count() - 1)));
-  }
-  candidate = space.canonical(std::move(candidate));
-  if (broken(problem.plant.constraints(), space, candidate)) return kMostGain;
-  if (problem.done == problem.trials) {
-    nlopt_force_stop(problem.opt);
-    return kMostGain;
-  }
-  ++problem.done;
-  const double measured = problem.score(candidate);
-  if (measured > problem.best.score) problem.best = {candidate, measured, problem.trials};
-  return -measured;
+double value_for_nlopt(unsigned n, const double* x, double*, void* data) {
+  const auto& run = *static_cast<NloptRun*>(data);
+  const auto value = run.problem.value_at({x, n});
+  if (!value) nlopt_force_stop(run.opt);
+  return value.value_or(HUGE_VAL);
 }
 
 }  // namespace
@@ -128,36 +112,59 @@ std::vector<std::string> nlopt_algorithms() {
   return out;
 }
 
+void nlopt_minimise(const NloptProblem& problem) {
+  const auto known = std::ranges::find(kAlgorithms, problem.algorithm, &Algorithm::name);
+  ROCETUNE_ASSERT(known != kAlgorithms.end());
+  std::vector<double> x = problem.start;
+  nlopt_opt opt = nlopt_create(known->code, static_cast<unsigned>(x.size()));
+  NloptRun run{problem, opt};
+  nlopt_set_lower_bounds1(opt, 0);
+  nlopt_set_upper_bounds1(opt, 1);
+  nlopt_set_min_objective(opt, value_for_nlopt, &run);
+  nlopt_set_maxeval(opt, problem.most_values);
+  nlopt_set_initial_step1(opt, problem.first_step);
+  double least = 0;
+  (void)nlopt_optimize(opt, x.data(), &least);
+  nlopt_destroy(opt);
+}
+
 RivalResult nlopt_search(Plant& plant, const Policy& policy, const std::string& algorithm, int trials,
                          std::uint64_t seed) {
   nlopt_srand(static_cast<unsigned long>(seed));
   Random random(seed, 5);
   RivalScore score(plant, policy, random.next());
-  Problem problem{plant, score, trials, 0, nullptr, {plant.space().start(), 0, trials}};
-  for (const Algorithm& known : kAlgorithms) {
-    if (known.name != algorithm) continue;
-    const auto n = static_cast<unsigned>(plant.space().size());
-    nlopt_opt opt = nlopt_create(known.code, n);
-    problem.opt = opt;
-    nlopt_set_lower_bounds1(opt, 0);
-    nlopt_set_upper_bounds1(opt, 1);
-    nlopt_set_min_objective(opt, objective, &problem);
-    nlopt_set_maxeval(opt, 50 * trials);  // evaluations that a constraint refuses cost no trial
-    nlopt_set_initial_step1(opt, 0.2);
-    std::vector<double> x;
-    for (const Knob& knob : plant.space().knobs())
-      x.push_back(std::min(1.0, std::max(0.0, knob.position(knob.start))));
-    double least = 0;
-    (void)nlopt_optimize(opt, x.data(), &least);
-    nlopt_destroy(opt);
-  }
-  return problem.best;
+  const Space& space = plant.space();
+  RivalResult best{space.start(), 0, trials};
+  int done = 0;
+  nlopt_minimise({.algorithm = algorithm,
+                  .start = start_positions(space),
+                  .first_step = 0.2,
+                  .most_values = 50 * trials,  // those that a constraint refuses cost no trial
+                  .value_at = [&](std::span<const double> x) -> std::optional<double> {
+                    Candidate candidate = space.start();
+                    for (std::size_t k = 0; k < x.size(); ++k)
+                      candidate.values[k] = space[k].at_position(x[k]);
+                    candidate = space.canonical(std::move(candidate));
+                    if (broken(plant.constraints(), space, candidate)) return kMostGain;
+                    if (done++ == trials) return std::nullopt;
+                    const double measured = score(candidate);
+                    if (measured > best.score) best = {candidate, measured, trials};
+                    return -measured;
+                  }});
+  return best;
 }
 #else
 std::vector<std::string> nlopt_algorithms() { return {}; }
+void nlopt_minimise(const NloptProblem&) {}
 RivalResult nlopt_search(Plant& plant, const Policy&, const std::string&, int, std::uint64_t) {
   return {plant.space().start(), 0, 0};
 }
 #endif
+
+std::vector<double> start_positions(const Space& space) {
+  std::vector<double> out;
+  for (const Knob& knob : space.knobs()) out.push_back(std::clamp(knob.position(knob.start), 0.0, 1.0));
+  return out;
+}
 
 }  // namespace rocetune::search

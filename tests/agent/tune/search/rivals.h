@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,6 +42,18 @@ RivalResult random_search(Plant& plant, const Policy& policy, int trials, std::u
 // Names of NLopt's algorithms that take bounds and no gradient; empty where NLopt was not there to build
 // with.
 std::vector<std::string> nlopt_algorithms();
+
+// A function of positions, each 0..1, whose least value is looked for.
+struct NloptProblem {
+  std::string algorithm;      // of nlopt_algorithms
+  std::vector<double> start;  // positions
+  double first_step = 0;
+  int most_values = 0;                                                     // that it is asked for
+  std::function<std::optional<double>(std::span<const double>)> value_at;  // none: that is the end
+};
+void nlopt_minimise(const NloptProblem& problem);
+// Where the space's start values are.
+std::vector<double> start_positions(const Space& space);
 // From the start, knobs as positions 0..1 rounded to what they can have; what a constraint forbids scores as
 // the worst without a trial.
 RivalResult nlopt_search(Plant& plant, const Policy& policy, const std::string& algorithm, int trials,
