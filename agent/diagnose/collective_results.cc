@@ -91,9 +91,8 @@ Outcome judge_communication(const DossierFacts& facts) {
                 "mpirun -np RANKS -H HOSTS ./build/all_reduce_perf -b 8 -e 8G -f 2 -g 1"});
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no table of nccl-tests with rows is among the inputs");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no table of nccl-tests with rows is among the inputs");
 }
 
 // ---- BENCH-2 ----
@@ -138,9 +137,8 @@ Outcome judge_comparison(const DossierFacts& facts) {
                           best->average_Gbps / 8, best->average_Gbps * 1e9 / evidence::kPerftestBitsPerMib),
               "", *seen.document, best->line));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no result that could be compared wrongly is among the inputs");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no result that could be compared wrongly is among the inputs");
 }
 
 // ---- BENCH-3 ----
@@ -188,9 +186,8 @@ Outcome judge_cliffs(const DossierFacts& facts) {
         "read the sequence, timeout and pause counters before and after (they move: the network).");
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no table of nccl-tests with several sizes is among the inputs");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no table of nccl-tests with several sizes is among the inputs");
 }
 
 }  // namespace

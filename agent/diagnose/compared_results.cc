@@ -152,9 +152,8 @@ Outcome judge_nodes(const DossierFacts& facts) {
       findings.push_back(std::move(finding));
     }
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(any ? "too few pairs" : "no rates of pairs of hosts are among the inputs");
+  return Outcome::of(std::move(findings), std::move(good),
+                     any ? "too few pairs" : "no rates of pairs of hosts are among the inputs");
 }
 
 void find_slow_devices(const DossierFacts& facts, std::vector<Finding>& findings,
@@ -255,9 +254,8 @@ Outcome judge_slots_and_cores(const DossierFacts& facts) {
   std::vector<Evidence> good;
   find_slow_devices(facts, findings, good);
   find_pinning(facts, findings, good);
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(
+  return Outcome::of(
+      std::move(findings), std::move(good),
       "no two results that differ only in the core, socket or NIC that was used are among the inputs");
 }
 

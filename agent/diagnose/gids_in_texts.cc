@@ -143,9 +143,8 @@ Outcome judge_gid_agreement(const DossierFacts& facts) {
   std::vector<Evidence> good;
   find_unlike_ends(facts, findings, good);
   find_unlike_connections(facts, findings);
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("nothing shows the GIDs of both ends of a connection");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "nothing shows the GIDs of both ends of a connection");
 }
 
 }  // namespace

@@ -118,9 +118,8 @@ Outcome judge_gpudirect(const DossierFacts& facts) {
       finding.fix = advise("Unset NCCL_NET_GDR_LEVEL when the test is over.");
     }
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(
+  return Outcome::of(
+      std::move(findings), std::move(good),
       "no log says whether GPUDirect RDMA is used (lines \"via NET/IB/n/GDRDMA\" or \"GPU Direct RDMA ... "
       "for HCA\" of NCCL_DEBUG=INFO)");
 }
@@ -217,10 +216,8 @@ Outcome judge_rdma_used(const DossierFacts& facts) {
         {"ibv_devices", "ls -l /dev/infiniband"});
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(
-      "no log says which network the library uses (\"NET/IB : Using\", \"Using network\")");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no log says which network the library uses (\"NET/IB : Using\", \"Using network\")");
 }
 
 // ---- DRV-1 ----

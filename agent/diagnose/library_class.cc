@@ -92,9 +92,8 @@ Outcome judge_bytes(const DossierFacts& facts) {
     }
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no environment or command line sets a traffic class");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no environment or command line sets a traffic class");
 }
 
 // ---- MAP-8 ----

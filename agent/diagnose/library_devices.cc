@@ -219,9 +219,8 @@ Outcome judge_devices(const DossierFacts& facts) {
   compare_libraries(facts, findings);
   compare_logs(facts, findings, good);
   compare_ports(facts, findings, good);
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(
+  return Outcome::of(
+      std::move(findings), std::move(good),
       "no list of the NICs in use (NCCL_IB_HCA, \"NET/IB : Using\") stands beside another or beside the "
       "ports (ibstat)");
 }

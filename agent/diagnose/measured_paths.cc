@@ -93,9 +93,8 @@ Outcome judge_banner_mtu(const DossierFacts& facts) {
     findings.push_back(std::move(finding));
     break;
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no banner of perftest with an MTU is among the inputs");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no banner of perftest with an MTU is among the inputs");
 }
 
 // ---- PATH-1 ----
@@ -183,9 +182,8 @@ Outcome judge_full_size(const DossierFacts& facts) {
     }
     if (!findings.empty()) break;
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(
+  return Outcome::of(
+      std::move(findings), std::move(good),
       "no ping with full size and DF beside a small one, and no test with a small and a large RDMA MTU are "
       "among the inputs");
 }

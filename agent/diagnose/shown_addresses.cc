@@ -217,10 +217,8 @@ Outcome judge_refused_gids(const DossierFacts& facts) {
         advise("Choose the GID by its netdev; look for refused GIDs in the kernel log if connections fail.");
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (seen.empty())
-    return Outcome::not_checked("no kernel log is among the inputs, and no table repeats a GID");
-  return Outcome::passed(std::move(seen));
+  return Outcome::of(std::move(findings), std::move(seen),
+                     "no kernel log is among the inputs, and no table repeats a GID");
 }
 
 }  // namespace

@@ -151,9 +151,8 @@ Outcome judge_shown_gids(const DossierFacts& facts) {
       good.push_back(table.gid(*place_of(table, *best)));
     }
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (good.empty()) return Outcome::not_checked("no table shows a routable RoCE v2 GID, and no index is set");
-  return Outcome::passed(std::move(good));
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no table shows a routable RoCE v2 GID, and no index is set");
 }
 
 // ---- GID-2 ----

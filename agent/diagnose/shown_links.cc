@@ -138,10 +138,8 @@ Outcome judge_shown_errors(const DossierFacts& facts) {
     if (auto finding = far_bins(*document, histogram->bins)) findings.push_back(std::move(*finding));
     seen.push_back(shown("FEC bins, the last with codewords", histogram->bins.back().bin, "", *document));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (seen.empty())
-    return Outcome::not_checked("neither mlxlink's error counters nor a FEC histogram is among the inputs");
-  return Outcome::passed(std::move(seen));
+  return Outcome::of(std::move(findings), std::move(seen),
+                     "neither mlxlink's error counters nor a FEC histogram is among the inputs");
 }
 
 // ---- LINK-2 ----
@@ -301,11 +299,8 @@ Outcome judge_shown_state(const DossierFacts& facts) {
     add_mlxlink(*document, *report, findings, seen);
   for (const auto& [document, links] : facts.dossier.all<evidence::FabricLinks>())
     add_fabric(*document, *links, findings);
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (seen.empty())
-    return Outcome::not_checked(
-        "no state or rate of a link, and no kernel log with links, is among the inputs");
-  return Outcome::passed(std::move(seen));
+  return Outcome::of(std::move(findings), std::move(seen),
+                     "no state or rate of a link, and no kernel log with links, is among the inputs");
 }
 
 }  // namespace

@@ -78,9 +78,8 @@ Outcome judge_switch_pfc(const DossierFacts& facts) {
     }
     if (!fits && !misfits.empty()) findings.push_back(std::move(misfits.front()));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("PFC of a switch and of a host's port are not both among the inputs");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "PFC of a switch and of a host's port are not both among the inputs");
 }
 
 // ---- MAP-5 ----
@@ -275,9 +274,8 @@ Outcome judge_announcements(const DossierFacts& facts) {
         advise("Announce the priority that has PFC at both ends, or take DCBX off the host (PFC-2).");
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no text of a switch says what it announces for UDP 4791");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no text of a switch says what it announces for UDP 4791");
 }
 
 }  // namespace

@@ -172,9 +172,8 @@ Outcome judge_switches(const DossierFacts& facts, SwitchAspect aspect, const std
   for (const SwitchText& text : texts) {
     for (const SwitchPorts& ports : alike_ports(text.model(), aspect)) judge(text, ports, findings, good);
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(texts.empty() ? "there is no text of a switch among the inputs" : reason);
+  return Outcome::of(std::move(findings), std::move(good),
+                     texts.empty() ? "there is no text of a switch among the inputs" : reason);
 }
 
 }  // namespace rocetune::diagnose

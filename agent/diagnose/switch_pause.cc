@@ -91,9 +91,8 @@ Outcome judge_switch_watchdog(const DossierFacts& facts) {
         port));
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no output of a switch's PFC watchdog (show pfcwd stats) among the inputs");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no output of a switch's PFC watchdog (show pfcwd stats) among the inputs");
 }
 
 // PFC frames that any text counts as received on a port, of that priority; nothing if none counts them.
@@ -143,9 +142,8 @@ Outcome judge_storm_shown(const DossierFacts& facts) {
                            port));
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no text says how long a priority was paused: a storm cannot be told");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no text says how long a priority was paused: a storm cannot be told");
 }
 
 // ---- SW-2 ----

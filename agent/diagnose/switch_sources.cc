@@ -151,9 +151,8 @@ Outcome contradictions(const DossierFacts& facts) {
       }
     }
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no two sources of a switch that count the same thing are among the inputs");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no two sources of a switch that count the same thing are among the inputs");
 }
 
 // ---- LOSS-1 ----
@@ -222,9 +221,8 @@ Outcome judge_switch_loss(const DossierFacts& facts) {
                   text.name() + " " + row.port + " queue " + row.queue, findings, good);
     }
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no counters of a switch's drops among the inputs");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no counters of a switch's drops among the inputs");
 }
 
 }  // namespace

@@ -40,9 +40,7 @@ Outcome judge_counted(const DossierFacts& facts, const char* reason, Judge judge
   std::vector<Finding> findings;
   std::vector<Evidence> good;
   for (const CountedPort& port : facts.counted) judge(port, findings, good);
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(reason);
+  return Outcome::of(std::move(findings), std::move(good), reason);
 }
 
 }  // namespace rocetune::diagnose

@@ -252,9 +252,7 @@ void judge_said(const SaidByHosts& said, const char* what, const char* harm, con
 }
 
 Outcome outcome_of(std::vector<Finding> findings, std::vector<Evidence> good, const char* reason) {
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(reason);
+  return Outcome::of(std::move(findings), std::move(good), reason);
 }
 
 // The interface that the class map of a host was read from; "IF" if none is named.

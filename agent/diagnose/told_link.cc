@@ -119,9 +119,8 @@ Outcome judge_told_link_errors(const DossierFacts& facts) {
   std::vector<Evidence> good;
   for (const CountedPort& port : facts.counted) judge_told_errors(facts, port, findings, good);
   judge_told_fec(facts, findings, good);
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no symbol, CRC or FEC error counters are among the inputs");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no symbol, CRC or FEC error counters are among the inputs");
 }
 
 // ---- LINK-2 ----
@@ -177,9 +176,8 @@ Outcome judge_told_link_state(const DossierFacts& facts) {
   for (const auto& [document, link] : facts.dossier.all<evidence::EthtoolLink>()) {
     judge_told_speed(*document, *link, findings, good);
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("neither link-down counters nor link settings are among the inputs");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "neither link-down counters nor link settings are among the inputs");
 }
 
 // ---- LAG-1 ----
@@ -246,9 +244,7 @@ Outcome judge_told_bonds(const DossierFacts& facts) {
         {fmt::format("cat /proc/net/bonding/{}", text->bond.name)});
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no 802.3ad bond is among the inputs");
+  return Outcome::of(std::move(findings), std::move(good), "no 802.3ad bond is among the inputs");
 }
 
 }  // namespace
