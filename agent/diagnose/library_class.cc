@@ -110,8 +110,10 @@ std::string library_of(std::string_view name) { return std::string(name.substr(0
 // One host of several sets the class of a library that another uses without.
 void find_missing(const std::vector<ShownSetting>& settings, const std::vector<ClassSeen>& classes,
                   std::vector<Finding>& findings) {
+  std::set<std::pair<std::string, std::string>> judged;  // library and format: all their settings at once
   for (const ClassSeen& seen : classes) {
     const std::string library = library_of(seen.from.setting->name);
+    if (!judged.emplace(library, seen.from.document->format).second) continue;
     std::map<std::string, bool> has;  // place -> sets it
     std::map<std::string, ShownSetting> example;
     for (const ShownSetting& other : settings) {

@@ -66,13 +66,17 @@ void compare_hosts(const DossierFacts& facts, std::vector<Finding>& findings, st
   good.push_back(first.first.shown());
 }
 
+constexpr const char* kOtherLists[] = {"NVSHMEM_HCA_PE_MAPPING", "NVSHMEM_HCA_LIST", "UCX_NET_DEVICES"};
+
 // Within one environment every library must mean the same NICs.
 void compare_libraries(const DossierFacts& facts, std::vector<Finding>& findings) {
+  std::map<std::string, std::vector<ShownSetting>> others;
+  for (const char* other : kOtherLists) others[other] = shown_settings(facts, other);
   for (const ShownSetting& nccl : shown_settings(facts, "NCCL_IB_HCA")) {
     const Names ours = named_devices(*nccl.setting);
     if (ours.empty()) continue;
-    for (const char* other : {"NVSHMEM_HCA_PE_MAPPING", "NVSHMEM_HCA_LIST", "UCX_NET_DEVICES"}) {
-      for (const ShownSetting& seen : shown_settings(facts, other)) {
+    for (const char* other : kOtherLists) {
+      for (const ShownSetting& seen : others[other]) {
         if (seen.document != nccl.document || seen.setting->host != nccl.setting->host) continue;
         const Names theirs = named_devices(*seen.setting);
         if (theirs.empty() || theirs == ours) continue;
@@ -228,11 +232,12 @@ Outcome judge_devices(const DossierFacts& facts) {
 // ---- LAG-2 ----
 
 void check_split(const DossierFacts& facts, std::vector<Finding>& findings) {
+  const std::vector<ShownSetting> splits = shown_settings(facts, "NCCL_IB_SPLIT_DATA_ON_QPS");
   std::set<std::string> places;
   for (const ShownSetting& qps : shown_settings(facts, "NCCL_IB_QPS_PER_CONNECTION")) {
     const auto count = evidence::integer_of(qps.setting->value);
     if (!count || *count < 2) continue;
-    for (const ShownSetting& split : shown_settings(facts, "NCCL_IB_SPLIT_DATA_ON_QPS")) {
+    for (const ShownSetting& split : splits) {
       if (split.document != qps.document || split.setting->value != "0" ||
           !places.insert(qps.document->file).second)
         continue;
@@ -254,6 +259,7 @@ void check_split(const DossierFacts& facts, std::vector<Finding>& findings) {
 }
 
 void check_bonds(const DossierFacts& facts, std::vector<Finding>& findings) {
+  const std::vector<ShownSetting> settings = all_settings(facts);
   for (const ShownSetting& hca : shown_settings(facts, "NCCL_IB_HCA")) {
     if (!contains(hca.setting->value, "bond")) continue;
     Finding finding;
@@ -262,7 +268,7 @@ void check_bonds(const DossierFacts& facts, std::vector<Finding>& findings) {
     finding.subject = hca.setting->value;
     finding.evidence = {hca.shown()};
     bool several = false, split = false;
-    for (const ShownSetting& seen : all_settings(facts)) {
+    for (const ShownSetting& seen : settings) {
       if (seen.document != hca.document) continue;
       if (seen.setting->name == "NCCL_IB_QPS_PER_CONNECTION") {
         several = evidence::integer_of(seen.setting->value).value_or(1) > 1;

@@ -240,6 +240,7 @@ Outcome judge_switch_cnps(const DossierFacts& facts) {
 // ---- SW-4 ----
 
 Outcome judge_announcements(const DossierFacts& facts) {
+  const auto hosts = host_lossless(facts);
   std::vector<Finding> findings;
   std::vector<Evidence> good;
   for (const SwitchText& text : switch_texts(facts)) {
@@ -250,7 +251,7 @@ Outcome judge_announcements(const DossierFacts& facts) {
     const auto& pfc = text.model().common.pfc;
     const bool lossy = pfc && !pfc->is_empty() && !pfc->contains(*announced);
     std::optional<HostLossless> other;
-    for (const HostLossless& host : host_lossless(facts)) {
+    for (const HostLossless& host : hosts) {
       if (!host.pfc.contains(*announced)) other = host;
     }
     if (!lossy && !other) {
