@@ -98,13 +98,6 @@ Outcome judge_bytes(const DossierFacts& facts) {
 
 // ---- MAP-8 ----
 
-// Where the same thing is described at two moments, the later one counts.
-std::string place_of(const ShownSetting& seen) {
-  if (!seen.setting->host.empty()) return seen.setting->host;
-  if (seen.document->host) return *seen.document->host;
-  return seen.document->phase ? seen.document->series : seen.document->file;
-}
-
 std::string library_of(std::string_view name) { return std::string(name.substr(0, name.find('_'))); }
 
 // One host of several sets the class of a library that another uses without.
@@ -119,9 +112,9 @@ void find_missing(const std::vector<ShownSetting>& settings, const std::vector<C
     for (const ShownSetting& other : settings) {
       if (library_of(other.setting->name) != library || other.document->format != seen.from.document->format)
         continue;
-      bool& sets = has[place_of(other)];
+      bool& sets = has[launch_place_of(other)];
       sets |= traffic_class_of(*other.setting).has_value();
-      example.emplace(place_of(other), other);
+      example.emplace(launch_place_of(other), other);
     }
     for (const auto& [place, sets] : has) {
       if (sets) continue;

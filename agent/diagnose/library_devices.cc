@@ -32,20 +32,13 @@ Names named_devices(const evidence::Setting& setting) {
 
 std::string joined(const Names& names) { return listed({names.begin(), names.end()}, 9); }
 
-// The place of an environment: two phases of one file are one place.
-std::string device_place_of(const ShownSetting& seen) {
-  if (!seen.setting->host.empty()) return seen.setting->host;
-  if (seen.document->host) return *seen.document->host;
-  return seen.document->phase ? seen.document->series : seen.document->file;
-}
-
 // ---- NET-2 ----
 
 void compare_hosts(const DossierFacts& facts, std::vector<Finding>& findings, std::vector<Evidence>& good) {
   std::map<std::string, std::pair<ShownSetting, Names>> lists;
   for (const ShownSetting& seen : shown_settings(facts, "NCCL_IB_HCA")) {
     Names names = named_devices(*seen.setting);
-    if (!names.empty()) lists.insert_or_assign(device_place_of(seen), std::pair{seen, std::move(names)});
+    if (!names.empty()) lists.insert_or_assign(launch_place_of(seen), std::pair{seen, std::move(names)});
   }
   if (lists.empty()) return;
   const auto& [first_place, first] = *lists.begin();
@@ -85,7 +78,7 @@ void compare_libraries(const DossierFacts& facts, std::vector<Finding>& findings
                                         [&](const std::string& name) { return ours.contains(name); });
         if (seen.setting->name == "UCX_NET_DEVICES" && shares) continue;
         Finding finding;
-        finding.subject = device_place_of(nccl);
+        finding.subject = launch_place_of(nccl);
         finding.evidence = {nccl.shown(), seen.shown()};
         finding.cause = fmt::format("NCCL_IB_HCA names {}, {} names {}: they contradict each other.",
                                     joined(ours), other, joined(theirs));
