@@ -17,9 +17,6 @@ constexpr double kLinkRates[] = {10, 25, 40, 50, 100, 200, 400, 800};
 
 // ---- HOST-3 ----
 
-// From here on MPI is limited by bandwidth.
-constexpr std::uint64_t kLargeForMpi = 1 << 20;
-
 struct Measured {
   double Gbps = 0;
   Evidence evidence;
@@ -111,16 +108,18 @@ void judge_collectives(const DossierFacts& facts, const Measured& verbs, std::ve
 // MPI or UCX between the same hosts.
 void judge_libraries(const DossierFacts& facts, const Measured& verbs, std::vector<Finding>& findings,
                      std::vector<Evidence>& good) {
+  const BenchThresholds& bench = facts.policy.bench;
+  const auto large = static_cast<std::uint64_t>(bench.large_for_mpi.count());
   for (const auto& [document, table] : facts.dossier.all<evidence::SizeTable>()) {
     if (table->quantity != evidence::SizeTable::Quantity::bandwidth) continue;
     const evidence::SizeTable::Row* best = nullptr;
     for (const evidence::SizeTable::Row& row : table->rows) {
-      if (row.bytes >= kLargeForMpi && (best == nullptr || row.value > best->value)) best = &row;
+      if (row.bytes >= large && (best == nullptr || row.value > best->value)) best = &row;
     }
     if (best == nullptr || best->value <= 0) continue;
     std::vector<Evidence> evidence{verbs.evidence, shown(table->title, fmt::format("{:.4g}", best->value),
                                                          "Gb/s", *document, best->line)};
-    if (best->value >= facts.policy.bench.slow_share.value() * verbs.Gbps) {
+    if (best->value >= bench.slow_share.value() * verbs.Gbps) {
       good = std::move(evidence);
       continue;
     }
@@ -139,12 +138,13 @@ void judge_libraries(const DossierFacts& facts, const Measured& verbs, std::vect
 // Every transport alike, far below the link.
 void judge_transports(const DossierFacts& facts, const Measured& verbs, double link_rate,
                       std::vector<Finding>& findings) {
-  if (verbs.Gbps <= 0 || verbs.Gbps >= facts.policy.bench.slow_share.value() * link_rate) return;
+  const BenchThresholds& bench = facts.policy.bench;
+  if (verbs.Gbps <= 0 || verbs.Gbps >= bench.slow_share.value() * link_rate) return;
   for (const auto& [document, iperf] : facts.dossier.all<evidence::Iperf>()) {
     const auto tcp = iperf->rate_Gbps();
     if (!tcp || *tcp <= 0) continue;
     const double ratio = *tcp / verbs.Gbps;
-    if (ratio < 0.8 || ratio > 1.25) continue;
+    if (ratio < bench.like_share.value() || ratio > 1 / bench.like_share.value()) continue;
     findings.push_back(about_file(
         *document,
         {verbs.evidence, shown("TCP", fmt::format("{:.4g}", *tcp), "Gb/s", *document, iperf->line),

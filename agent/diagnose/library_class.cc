@@ -51,10 +51,11 @@ std::optional<bool> leads_to_lossless(const DossierFacts& facts, int dscp, const
 
 // ---- MAP-4 ----
 
-// DSCPs that people use for RoCE and its CNPs, as class selectors and in vendors' guides.
-bool is_common_dscp(const DossierFacts& facts, int value) {
-  return value == facts.policy.plan.data_dscp.value() || value == facts.policy.plan.cnp_dscp.value() ||
-         value == 24 || value == 34 || value == 46 || value == facts.policy.plan.data_priority.value();
+// A DSCP or priority that people use for RoCE and its CNPs.
+bool looks_like_a_code(const DefaultPlan& plan, int value) {
+  return value == plan.data_dscp.value() || value == plan.cnp_dscp.value() ||
+         value == plan.data_priority.value() ||
+         std::ranges::any_of(plan.common_dscps, [&](Dscp dscp) { return dscp.value() == value; });
 }
 
 Outcome judge_bytes(const DossierFacts& facts) {
@@ -68,7 +69,8 @@ Outcome judge_bytes(const DossierFacts& facts) {
     const auto as_byte = leads_to_lossless(facts, seen.dscp(), port);
     const auto as_dscp = seen.byte < 64 ? leads_to_lossless(facts, seen.byte, port) : std::nullopt;
     const bool is_proven = as_dscp == true && as_byte == false;
-    const bool is_likely = seen.byte < 64 && as_byte != true && is_common_dscp(facts, seen.byte);
+    const bool is_likely =
+        seen.byte < 64 && as_byte != true && looks_like_a_code(facts.policy.plan, seen.byte);
     Finding finding;
     finding.subject = seen.from.setting->name;
     finding.evidence = {class_evidence(seen)};
