@@ -201,21 +201,14 @@ struct HostState {
 };
 
 std::vector<HostState> host_states(std::span<const JudgedHost> hosts) {
-  // Up to the bracket; nothing for a host without a state.
-  const auto base_of = [](const std::string& name) -> std::optional<std::string> {
-    const auto open = name.rfind('(');
-    if (!name.ends_with(')') || open == std::string::npos) return std::nullopt;
-    return name.substr(0, open);
-  };
   std::map<std::string, int> states;
   for (const JudgedHost& judged : hosts) {
-    if (const auto base = base_of(judged.host->name)) ++states[*base];
+    if (const auto plain = host_without_state(judged.host->name)) ++states[*plain];
   }
   std::vector<HostState> out;
   for (const JudgedHost& judged : hosts) {
-    const auto base = base_of(judged.host->name);
-    if (base && states[*base] >= 2)
-      out.push_back({judged.host->name, base->substr(0, base->find_last_not_of(' ') + 1)});
+    const auto plain = host_without_state(judged.host->name);
+    if (plain && states[*plain] >= 2) out.push_back({judged.host->name, *plain});
   }
   return out;
 }

@@ -100,7 +100,7 @@ void judge_mark(const SwitchText& text, const SwitchPorts& ports, const MarkedTr
   const bool is_lossy = s.pfc && !s.pfc->is_empty() && !s.pfc->contains(*priority);
   const bool differs = mark.priority && *mark.priority != *priority;
   if (!is_lossy && !differs) {
-    if (s.pfc && s.pfc->contains(*priority)) good.insert(good.end(), evidence.begin(), evidence.end());
+    if (s.pfc && s.pfc->contains(*priority)) append(good, std::move(evidence));
     return;
   }
   Finding finding;

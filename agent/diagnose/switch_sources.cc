@@ -55,7 +55,7 @@ Outcome contradictions(const DossierFacts& facts) {
     if (!cached.empty())
       evidence.push_back(shown("the command line counts since", cached, "", *cli.document, 1));
     if ((*cli.frames == 0) == (*asic.frames == 0)) {
-      good.insert(good.end(), evidence.begin(), evidence.end());
+      append(good, std::move(evidence));
       continue;
     }
     Finding finding;
@@ -134,7 +134,7 @@ Outcome contradictions(const DossierFacts& facts) {
                                        shown(fmt::format("PFC frames received on priority {}", storm.queue),
                                              *frames, "frames", *other.document, row.line)};
         if (*frames > 0) {
-          good.insert(good.end(), evidence.begin(), evidence.end());
+          append(good, std::move(evidence));
           continue;
         }
         Finding finding;
@@ -179,7 +179,7 @@ void judge_drops(const DossierFacts& facts, const SwitchText& text, const std::s
       shown(what, dropped, "packets", *text.document, line),
       shown("offered (sent and dropped)", offered, "packets", *text.document, line)};
   if (share < facts.policy.notable_loss.value()) {
-    good.insert(good.end(), evidence.begin(), evidence.end());
+    append(good, std::move(evidence));
     return;
   }
   Finding finding;

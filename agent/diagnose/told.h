@@ -31,8 +31,6 @@ bool is_notable_told(const CountedPort& port, const Pause& pause, const Policy& 
 // What to add to a cause that rests on totals; empty for a pair.
 std::string total_caution(const CountedPort& port);
 
-void append(std::vector<Evidence>& into, std::vector<Evidence> more);
-
 // Judges each counted port by itself: `judge` adds findings or evidence of what is fine. Not checked, for
 // `reason`, if it did neither.
 template <class Judge>
