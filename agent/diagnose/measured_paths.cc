@@ -215,15 +215,12 @@ Outcome judge_silence(const DossierFacts& facts) {
       alive.push_back(
           shown("TCP", fmt::format("{:.4g}", *iperf->rate_Gbps()), "Gb/s", *document, iperf->line));
   }
-  bool works = false;
-  for (const RunSeen& seen : perftest_runs_in(facts.dossier)) works |= seen.run->best() != nullptr;
-  if (works && silent == nullptr) {
-    for (const RunSeen& seen : perftest_runs_in(facts.dossier)) {
-      if (const evidence::PerftestRow* row = seen.run->best())
-        return Outcome::passed({rate_evidence("verbs test", seen, *row)});
-    }
-  }
-  if (silent == nullptr || alive.empty() || link_local || works || control_failed) {
+  const std::vector<RunSeen> runs = perftest_runs_in(facts.dossier);
+  const auto works =
+      std::ranges::find_if(runs, [](const RunSeen& seen) { return seen.run->best() != nullptr; });
+  if (works != runs.end() && silent == nullptr)
+    return Outcome::passed({rate_evidence("verbs test", *works, *works->run->best())});
+  if (silent == nullptr || alive.empty() || link_local || works != runs.end() || control_failed) {
     return Outcome::not_checked(
         "a first request that nobody answered, beside a ping or TCP that works between the same hosts, is "
         "not among the inputs");
