@@ -17,9 +17,6 @@ constexpr double kLinkRates[] = {10, 25, 40, 50, 100, 200, 400, 800};
 
 // ---- HOST-3 ----
 
-// From here on MPI is limited by bandwidth.
-constexpr std::uint64_t kLargeForMpi = 1 << 20;
-
 struct Measured {
   double Gbps = 0;
   Evidence evidence;
@@ -36,32 +33,44 @@ std::optional<Measured> best_verbs(const DossierFacts& facts) {
   return out;
 }
 
-// The rate of the link: shown by a port, else the usual rate next above a test near it.
-std::optional<double> line_rate(const DossierFacts& facts, double measured) {
-  double shown_rate = 0;
+// The rate of the fastest port whose rate is shown.
+std::optional<double> shown_rate(const DossierFacts& facts) {
+  std::optional<BitRate> fastest;
   for (const PortSeen& seen : rdma_ports_in(facts.dossier)) {
-    if (seen.port->rate)
-      shown_rate = std::max(shown_rate, static_cast<double>(seen.port->rate->count()) / 1e9);
+    if (seen.port->rate) fastest = std::max(fastest.value_or(*seen.port->rate), *seen.port->rate);
   }
   for (const HostFacts& host : facts.hosts) {
     for (const PortFacts& port : host.ports) {
-      if (port.port.link && port.port.link->speed) {
-        shown_rate = std::max(shown_rate, static_cast<double>(port.port.link->speed->count()) / 1e9);
-      }
+      if (!port.port.link || !port.port.link->speed) continue;
+      fastest = std::max(fastest.value_or(*port.port.link->speed), *port.port.link->speed);
     }
   }
-  if (shown_rate > 0) return shown_rate;
-  for (const double rate : kLinkRates) {
-    if (measured <= rate && measured >= facts.policy.bench.near_line_share.value() * rate) return rate;
-  }
-  return std::nullopt;
+  if (!fastest || fastest->count() == 0) return std::nullopt;
+  return static_cast<double>(fastest->count()) / 1e9;
 }
 
-Outcome judge_above_network(const DossierFacts& facts) {
+// A verbs test at the rate of the link: the one that is shown, else a usual one that it comes near to.
+bool is_at_line_rate(double measured, std::optional<double> shown_rate, const BenchThresholds& bench) {
+  const double near = bench.near_line_share.value();
+  if (shown_rate) return measured >= near * *shown_rate;
+  return std::ranges::any_of(kLinkRates,
+                             [&](double rate) { return measured <= rate && measured >= near * rate; });
+}
+
+Finding about_file(const evidence::Document& document, std::vector<Evidence> evidence, std::string cause,
+                   Fix fix) {
+  Finding finding;
+  finding.confidence = Confidence::medium;
+  finding.subject = document.file;
+  finding.evidence = std::move(evidence);
+  finding.cause = std::move(cause);
+  finding.fix = std::move(fix);
+  return finding;
+}
+
+void judge_collectives(const DossierFacts& facts, const Measured& verbs, std::vector<Finding>& findings,
+                       std::vector<Evidence>& good) {
   const BenchThresholds& bench = facts.policy.bench;
-  const auto verbs = best_verbs(facts);
-  std::vector<Finding> findings;
-  std::vector<Evidence> good;
   for (const auto& [document, tests] : facts.dossier.all<NcclTests>()) {
     if (tests->hosts.size() == 1) continue;  // nothing went over the network
     const NcclTestsRow* best = nullptr;
@@ -70,94 +79,97 @@ Outcome judge_above_network(const DossierFacts& facts) {
       if (best == nullptr || row.busbw_GBps() > best->busbw_GBps()) best = &row;
     }
     // A test that did not communicate is no measurement (BENCH-1).
-    if (best == nullptr || best->busbw_GBps() <= 0 || !verbs) continue;
-    const auto rate = line_rate(facts, verbs->Gbps);
-    if (!rate || verbs->Gbps < bench.near_line_share.value() * *rate) continue;
+    if (best == nullptr || best->busbw_GBps() <= 0) continue;
     const double collective = best->busbw_GBps() * 8;
     std::vector<Evidence> evidence{
-        verbs->evidence,
+        verbs.evidence,
         shown("collective, busbw", fmt::format("{:.2f}", best->busbw_GBps()), "GB/s", *document, best->line),
-        shown("the same in one unit", fmt::format("{:.1f} of {:.1f}", collective, verbs->Gbps), "Gb/s",
+        shown("the same in one unit", fmt::format("{:.1f} of {:.1f}", collective, verbs.Gbps), "Gb/s",
               *document, best->line)};
-    if (collective >= bench.slow_share.value() * verbs->Gbps) {
+    if (collective >= bench.slow_share.value() * verbs.Gbps) {
       good = std::move(evidence);
       continue;
     }
-    Finding finding;
-    finding.confidence = Confidence::medium;
-    finding.subject = document->file;
-    finding.evidence = std::move(evidence);
-    finding.cause = fmt::format(
-        "The network is not the limit: a verbs test between the hosts runs at {:.0f} Gb/s, the collective at "
-        "{:.0f} % of that. "
-        "The limit is above it: GPU path, proxy threads, chunk size, NIC initialisation.",
-        verbs->Gbps, 100 * collective / verbs->Gbps);
-    finding.fix = advise(
-        "Leave PFC, ECN and MTU alone. Repeat the verbs test with GPU memory (--use_cuda): host memory does "
-        "not clear the GPU path. "
-        "Then check GPUDirect lines in the log, ACS and IOMMU, relaxed ordering, proxy thread affinity, "
-        "NCCL_BUFFSIZE and chunk size.",
-        {"ib_write_bw --use_cuda=0 -d DEVICE PEER", "NCCL_DEBUG=INFO ... | grep -E 'GDRDMA|via NET'"});
-    findings.push_back(std::move(finding));
+    findings.push_back(about_file(
+        *document, std::move(evidence),
+        fmt::format("The network is not the limit: a verbs test between the hosts runs at {:.0f} Gb/s, the "
+                    "collective "
+                    "at {:.0f} % of that. The limit is above it: GPU path, proxy threads, chunk size, NIC "
+                    "initialisation.",
+                    verbs.Gbps, 100 * collective / verbs.Gbps),
+        advise(
+            "Leave PFC, ECN and MTU alone. Repeat the verbs test with GPU memory (--use_cuda): host memory "
+            "does not clear the GPU path. Then check GPUDirect lines in the log, ACS and IOMMU, relaxed "
+            "ordering, proxy thread affinity, NCCL_BUFFSIZE and chunk size.",
+            {"ib_write_bw --use_cuda=0 -d DEVICE PEER", "NCCL_DEBUG=INFO ... | grep -E 'GDRDMA|via NET'"})));
   }
-  // MPI or UCX between the same hosts.
+}
+
+// MPI or UCX between the same hosts.
+void judge_libraries(const DossierFacts& facts, const Measured& verbs, std::vector<Finding>& findings,
+                     std::vector<Evidence>& good) {
+  const BenchThresholds& bench = facts.policy.bench;
+  const auto large = static_cast<std::uint64_t>(bench.large_for_mpi.count());
   for (const auto& [document, table] : facts.dossier.all<evidence::SizeTable>()) {
+    if (table->quantity != evidence::SizeTable::Quantity::bandwidth) continue;
     const evidence::SizeTable::Row* best = nullptr;
-    if (table->quantity != evidence::SizeTable::Quantity::bandwidth || !verbs) continue;
     for (const evidence::SizeTable::Row& row : table->rows) {
-      if (row.bytes >= kLargeForMpi && (best == nullptr || row.value > best->value)) best = &row;
+      if (row.bytes >= large && (best == nullptr || row.value > best->value)) best = &row;
     }
-    const auto rate = line_rate(facts, verbs->Gbps);
-    if (best == nullptr || best->value <= 0 || !rate || verbs->Gbps < bench.near_line_share.value() * *rate)
-      continue;
-    std::vector<Evidence> evidence{verbs->evidence, shown(table->title, fmt::format("{:.4g}", best->value),
-                                                          "Gb/s", *document, best->line)};
-    if (best->value >= bench.slow_share.value() * verbs->Gbps) {
+    if (best == nullptr || best->value <= 0) continue;
+    std::vector<Evidence> evidence{verbs.evidence, shown(table->title, fmt::format("{:.4g}", best->value),
+                                                         "Gb/s", *document, best->line)};
+    if (best->value >= bench.slow_share.value() * verbs.Gbps) {
       good = std::move(evidence);
       continue;
     }
-    Finding finding;
-    finding.confidence = Confidence::medium;
-    finding.subject = document->file;
-    finding.evidence = std::move(evidence);
-    finding.cause = fmt::format(
-        "The network is not the limit: a verbs test runs at {:.0f} Gb/s, {} at {:.0f} % of that. The limit "
-        "is in the hosts or the "
-        "library: the core and memory of the process, its protocol, registration.",
-        verbs->Gbps, table->title, 100 * best->value / verbs->Gbps);
-    finding.fix = advise(
-        "Bind the processes to the NIC's NUMA node, repeat the verbs test from the same core, and compare "
-        "the library's transports; leave PFC, "
-        "ECN and MTU alone.",
-        {"numactl -N NODE -m NODE ib_read_bw ...", "UCX_LOG_LEVEL=info ..."});
-    findings.push_back(std::move(finding));
+    findings.push_back(about_file(
+        *document, std::move(evidence),
+        fmt::format("The network is not the limit: a verbs test runs at {:.0f} Gb/s, {} at {:.0f} % of that. "
+                    "The limit is in the hosts or the library: the core and memory of the process, its "
+                    "protocol, registration.",
+                    verbs.Gbps, table->title, 100 * best->value / verbs.Gbps),
+        advise("Bind the processes to the NIC's NUMA node, repeat the verbs test from the same core, and "
+               "compare the library's transports; leave PFC, ECN and MTU alone.",
+               {"numactl -N NODE -m NODE ib_read_bw ...", "UCX_LOG_LEVEL=info ..."})));
   }
-  // Every transport alike, far below the link.
+}
+
+// Every transport alike, far below the link.
+void judge_transports(const DossierFacts& facts, const Measured& verbs, double link_rate,
+                      std::vector<Finding>& findings) {
+  const BenchThresholds& bench = facts.policy.bench;
+  if (verbs.Gbps <= 0 || verbs.Gbps >= bench.slow_share.value() * link_rate) return;
   for (const auto& [document, iperf] : facts.dossier.all<evidence::Iperf>()) {
     const auto tcp = iperf->rate_Gbps();
-    if (!tcp || *tcp <= 0 || !verbs || verbs->Gbps <= 0) continue;
-    const auto rate = line_rate(facts, 0);
-    const double ratio = *tcp / verbs->Gbps;
-    if (!rate || ratio < 0.8 || ratio > 1.25 || verbs->Gbps >= bench.slow_share.value() * *rate) continue;
-    Finding finding;
-    finding.confidence = Confidence::medium;
-    finding.subject = document->file;
-    finding.evidence = {verbs->evidence,
-                        shown("TCP", fmt::format("{:.4g}", *tcp), "Gb/s", *document, iperf->line),
-                        shown("link rate", *rate, "Gb/s", *document)};
-    finding.cause =
+    if (!tcp || *tcp <= 0) continue;
+    const double ratio = *tcp / verbs.Gbps;
+    if (ratio < bench.like_share.value() || ratio > 1 / bench.like_share.value()) continue;
+    findings.push_back(about_file(
+        *document,
+        {verbs.evidence, shown("TCP", fmt::format("{:.4g}", *tcp), "Gb/s", *document, iperf->line),
+         shown("link rate", link_rate, "Gb/s", *document)},
         "TCP and RDMA stop at the same rate far below the link: the limit is below the network (PCIe, "
-        "memory, NIC initialisation), not in "
-        "its classes.";
-    finding.fix = advise(
-        "Check the PCIe link and the NIC's firmware, and cold-start the host once; do not tune PFC, ECN or "
-        "MTU.",
-        {"lspci -vvv | grep LnkSta:", "dmesg | grep 'available PCIe'"});
-    findings.push_back(std::move(finding));
+        "memory, NIC initialisation), not in its classes.",
+        advise("Check the PCIe link and the NIC's firmware, and cold-start the host once; do not tune PFC, "
+               "ECN or MTU.",
+               {"lspci -vvv | grep LnkSta:", "dmesg | grep 'available PCIe'"})));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(
+}
+
+Outcome judge_above_network(const DossierFacts& facts) {
+  std::vector<Finding> findings;
+  std::vector<Evidence> good;
+  if (const auto verbs = best_verbs(facts)) {
+    const auto link_rate = shown_rate(facts);
+    if (is_at_line_rate(verbs->Gbps, link_rate, facts.policy.bench)) {
+      judge_collectives(facts, *verbs, findings, good);
+      judge_libraries(facts, *verbs, findings, good);
+    }
+    if (link_rate) judge_transports(facts, *verbs, *link_rate, findings);
+  }
+  return Outcome::of(
+      std::move(findings), std::move(good),
       "a collective's result and a verbs test at line rate between the same hosts are not both among the "
       "inputs");
 }

@@ -13,15 +13,6 @@
 namespace rocetune::diagnose {
 namespace {
 
-// "node1 (after)" is another moment of node1.
-std::string without_phase(const std::string& name) {
-  const auto open = name.rfind('(');
-  if (open == std::string::npos || !name.ends_with(')')) return name;
-  std::string out = name.substr(0, open);
-  while (!out.empty() && out.back() == ' ') out.pop_back();
-  return out;
-}
-
 // ---- MTU-2 ----
 
 struct PortMtu {
@@ -49,7 +40,7 @@ bool shows_rdma(const host::Host& host) {
 std::vector<PortMtu> port_mtus(const DossierFacts& facts) {
   std::vector<PortMtu> out;
   for (const HostFacts& host : facts.hosts) {
-    const std::string name = without_phase(host.host.name);
+    const std::string name = host_without_state(host.host.name).value_or(host.host.name);
     if (name.empty()) continue;
     const bool only_rdma = shows_rdma(host.host);
     for (const host::Port& port : host.host.ports) {
@@ -89,13 +80,12 @@ void add_unnamed(const DossierFacts& facts, std::vector<PortMtu>& out) {
   }
 }
 
-// The MTU of all ports of a host, if they agree.
-std::optional<Bytes> common_mtu(const std::vector<PortMtu>& ports, const std::string& host) {
-  std::optional<Bytes> out;
+// Hosts whose ports have several MTUs.
+std::set<std::string> hosts_with_several(const std::vector<PortMtu>& ports) {
+  std::map<std::string, Bytes> first;
+  std::set<std::string> out;
   for (const PortMtu& port : ports) {
-    if (port.host != host) continue;
-    if (out && *out != port.rdma) return std::nullopt;
-    out = port.rdma;
+    if (first.emplace(port.host, port.rdma).first->second != port.rdma) out.insert(port.host);
   }
   return out;
 }
@@ -122,15 +112,15 @@ Finding mtu_mismatch(const PortMtu& a, const PortMtu& b) {
 Outcome judge_mtu_of_ends(const DossierFacts& facts) {
   std::vector<PortMtu> ports = port_mtus(facts);
   add_unnamed(facts, ports);
+  const std::set<std::string> several = hosts_with_several(ports);
   std::vector<Finding> findings;
   std::set<std::string> hosts;
   std::set<std::pair<std::string, std::string>> done;
   for (const PortMtu& a : ports) {
     hosts.insert(a.host);
     for (const PortMtu& b : ports) {
-      if (!(a.host < b.host) || a.rdma == b.rdma) continue;
-      const auto common_a = common_mtu(ports, a.host), common_b = common_mtu(ports, b.host);
-      if (a.port != b.port && !(common_a && common_b)) continue;
+      if (a.rdma == b.rdma || !(a.host < b.host)) continue;
+      if (a.port != b.port && (several.contains(a.host) || several.contains(b.host))) continue;
       if (done.insert({a.host, b.host}).second && findings.size() < 8) findings.push_back(mtu_mismatch(a, b));
     }
   }

@@ -139,9 +139,7 @@ Outcome judge_captured_neighbours(const CaptureFacts& facts) {
                 : "Find what writes its DCBX settings, and keep one owner.");
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (good.empty()) return Outcome::not_checked("no DCBX announcement in this capture");
-  return Outcome::passed(std::move(good));
+  return Outcome::of(std::move(findings), std::move(good), "no DCBX announcement in this capture");
 }
 
 }  // namespace

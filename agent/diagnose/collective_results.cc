@@ -91,15 +91,11 @@ Outcome judge_communication(const DossierFacts& facts) {
                 "mpirun -np RANKS -H HOSTS ./build/all_reduce_perf -b 8 -e 8G -f 2 -g 1"});
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no table of nccl-tests with rows is among the inputs");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no table of nccl-tests with rows is among the inputs");
 }
 
 // ---- BENCH-2 ----
-
-// Up to here a single queue pair does not fill a fast link.
-constexpr std::uint64_t kSmallMessage = 8192;
 
 Outcome judge_comparison(const DossierFacts& facts) {
   std::vector<Finding> findings;
@@ -109,7 +105,7 @@ Outcome judge_comparison(const DossierFacts& facts) {
     Evidence footer = quoted("footer", *tests->footer, *document);
     const double average = tests->footers_GBps.front();
     const double best = tests->busbw_max_GBps();
-    if (tests->rows.size() == 1 || (best > 0 && average > 0.9 * best)) {
+    if (tests->rows.size() == 1 || (best > 0 && average > facts.policy.bench.average_share.value() * best)) {
       good.push_back(std::move(footer));
       continue;
     }
@@ -138,9 +134,8 @@ Outcome judge_comparison(const DossierFacts& facts) {
                           best->average_Gbps / 8, best->average_Gbps * 1e9 / evidence::kPerftestBitsPerMib),
               "", *seen.document, best->line));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no result that could be compared wrongly is among the inputs");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no result that could be compared wrongly is among the inputs");
 }
 
 // ---- BENCH-3 ----
@@ -188,9 +183,8 @@ Outcome judge_cliffs(const DossierFacts& facts) {
         "read the sequence, timeout and pause counters before and after (they move: the network).");
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no table of nccl-tests with several sizes is among the inputs");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no table of nccl-tests with several sizes is among the inputs");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Rules over results that stand beside each other: pairs, senders, versions, pinning.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "agent/diagnose/rule.h"
@@ -152,9 +153,8 @@ Outcome judge_nodes(const DossierFacts& facts) {
       findings.push_back(std::move(finding));
     }
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(any ? "too few pairs" : "no rates of pairs of hosts are among the inputs");
+  return Outcome::of(std::move(findings), std::move(good),
+                     any ? "too few pairs" : "no rates of pairs of hosts are among the inputs");
 }
 
 void find_slow_devices(const DossierFacts& facts, std::vector<Finding>& findings,
@@ -255,9 +255,8 @@ Outcome judge_slots_and_cores(const DossierFacts& facts) {
   std::vector<Evidence> good;
   find_slow_devices(facts, findings, good);
   find_pinning(facts, findings, good);
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(
+  return Outcome::of(
+      std::move(findings), std::move(good),
       "no two results that differ only in the core, socket or NIC that was used are among the inputs");
 }
 
@@ -294,13 +293,16 @@ Outcome judge_versions(const DossierFacts& facts) {
     const evidence::NcclTests* tests;
     std::string version;
   };
+  std::map<std::string, std::string> logged;  // by file: what a log in it says
+  for (const auto& [document, log] : facts.dossier.all<evidence::NcclLog>()) {
+    if (!log->versions.empty() && !log->versions.first.front().text.empty())
+      logged.emplace(document->file, log->versions.first.front().text);
+  }
   std::vector<Result> results;
   for (const auto& [document, tests] : facts.dossier.all<evidence::NcclTests>()) {
     std::string version = version_of(*document, *tests);
-    for (const auto& [log_document, log] : facts.dossier.all<evidence::NcclLog>()) {
-      if (version.empty() && log_document->file == document->file && !log->versions.empty())
-        version = log->versions.first.front().text;
-    }
+    if (const auto log = logged.find(document->file); version.empty() && log != logged.end())
+      version = log->second;
     if (!version.empty() && tests->busbw_max_GBps() > 0)
       results.push_back({document, tests, std::move(version)});
   }

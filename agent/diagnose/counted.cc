@@ -157,8 +157,6 @@ std::vector<Dump> dumps_of(const evidence::Dossier& dossier) {
 }
 
 // Devices of one kind that the dumps name; "mlx5_0/1" is mlx5_0.
-std::string device_of(const evidence::Counter& counter) { return counter.device; }
-
 std::set<std::string> devices_of(const std::vector<const Dump*>& dumps, bool rdma) {
   std::set<std::string> out;
   for (const Dump* dump : dumps) {
@@ -190,7 +188,7 @@ class Counting {
 
   void add(const Dump& dump, const std::string& device, CountedPort& port) const {
     for (const evidence::Counter& counter : dump.document->counters) {
-      if (!device.empty() && device_of(counter) != device) continue;
+      if (!device.empty() && counter.device != device) continue;
       for (const Meaning& meaning : meanings_.of(dump.source, printed_for(dump.source, counter.name))) {
         if (port.delta.increments.contains(meaning.id) || port.delta.levels.contains(meaning.id)) continue;
         if (meaning.kind == counters::Kind::level) {
@@ -224,7 +222,7 @@ class Counting {
     int line = 0;
     for (const evidence::Counter& counter : dump.document->counters) {
       if (!counter.name.starts_with('[') || !counter.name.ends_with(kDiscards)) continue;
-      if (!device.empty() && device_of(counter) != device) continue;
+      if (!device.empty() && counter.device != device) continue;
       if (const auto value = grown(dump, counter, {})) {
         sum = sum.value_or(0) + *value;
         ++rings;

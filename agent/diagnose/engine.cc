@@ -63,15 +63,17 @@ void name_files(std::vector<Evidence>& evidence, const ToldBy& told_by) {
   }
 }
 
+// An empty subject: the inputs as a whole.
 void record(Report& report, const Rule& rule, const std::string& subject, Outcome outcome,
-            const ToldBy& told_by = {}) {
+            const ToldBy& told_by) {
   const std::string id(rule.id);
+  const std::string named = subject.empty() ? "inputs" : subject;
   if (auto* findings = std::get_if<std::vector<Finding>>(&outcome.value())) {
     for (Finding& finding : *findings) {
       finding.rule = id;
       name_files(finding.evidence, told_by);
       if (finding.subject.empty()) {
-        finding.subject = subject.empty() ? "inputs" : subject;
+        finding.subject = named;
       } else if (!subject.empty()) {
         finding.subject = subject + " " + finding.subject;
       }
@@ -79,10 +81,9 @@ void record(Report& report, const Rule& rule, const std::string& subject, Outcom
     }
   } else if (auto* evidence = std::get_if<std::vector<Evidence>>(&outcome.value())) {
     name_files(*evidence, told_by);
-    report.passed.push_back({id, subject.empty() ? "inputs" : subject, std::move(*evidence)});
+    report.passed.push_back({id, named, std::move(*evidence)});
   } else {
-    report.not_checked.push_back(
-        {id, subject.empty() ? "inputs" : subject, std::move(std::get<std::string>(outcome.value()))});
+    report.not_checked.push_back({id, named, std::move(std::get<std::string>(outcome.value()))});
   }
 }
 
@@ -141,21 +142,99 @@ std::string summary_of(const Capture& capture) {
                      capture.facts.data_flows);
 }
 
-// "nccl.log: nccl-log, env; 3 of 40 lines not understood".
-std::string summary_of(const evidence::FileReport& file, const evidence::Dossier& dossier) {
-  std::vector<std::string> formats;
+// The formats found in each file, each once, in the order of its documents.
+std::map<std::string, std::vector<std::string>> formats_by_file(const evidence::Dossier& dossier) {
+  std::map<std::string, std::vector<std::string>> out;
   for (const evidence::Document& document : dossier.documents()) {
-    if (document.file != file.name) continue;
-    if (std::find(formats.begin(), formats.end(), document.format) == formats.end()) {
-      formats.push_back(document.format);
-    }
+    std::vector<std::string>& formats = out[document.file];
+    if (std::ranges::find(formats, document.format) == formats.end()) formats.push_back(document.format);
   }
+  return out;
+}
+
+// "nccl.log: nccl-log, env; 3 of 40 lines not understood".
+std::string summary_of(const evidence::FileReport& file, const std::vector<std::string>& formats) {
   std::string out = file.name + ": ";
   for (const std::string& format : formats) out += (&format == &formats.front() ? "" : ", ") + format;
   if (formats.empty()) out += "nothing recognised";
   if (file.unread > 0) out += fmt::format("; {} of {} lines not understood", file.unread, file.lines);
   for (const std::string& remark : file.remarks) out += "; " + remark;
   return out;
+}
+
+void apply(const Rule& rule, const Facts& facts, const std::vector<HostFacts>& hosts,
+           const std::optional<RoceClass>& roce_class, Report& report) {
+  if (rule.scope() == Scope::capture) {
+    for (const Capture& capture : facts.captures) {
+      record(report, rule, capture.file,
+             std::get<JudgeCapture>(rule.judge)({capture, facts.policy, facts.declared, roce_class}), {});
+    }
+  } else if (rule.scope() == Scope::dossier) {
+    if (facts.dossier == nullptr) return;
+    record(report, rule, "",
+           std::get<JudgeDossier>(rule.judge)(
+               {*facts.dossier, hosts, facts.captures, facts.policy, facts.declared, facts.counted}),
+           {});
+  } else if (hosts.empty()) {
+    record(report, rule, kHostSubject, Outcome::not_checked("there is no host among the inputs"), {});
+  } else {
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+      const HostFacts& host = hosts[i];
+      if (facts.hosts[i].is_told && rule.gates.texts_speak) continue;
+      if (rule.scope() == Scope::host) {
+        record(report, rule, subject_of(facts, host.host, kHostSubject),
+               std::get<JudgeHost>(rule.judge)(host), facts.hosts[i].told_by);
+        continue;
+      }
+      for (const PortFacts& port : host.ports) {
+        record(report, rule, subject_of(facts, host.host, port.port.name), judge(rule, port),
+               facts.hosts[i].told_by);
+      }
+    }
+  }
+}
+
+// A host of which several states are judged: the name of one, and the name without the state.
+struct HostState {
+  std::string name;   // "node1 (before)"
+  std::string plain;  // "node1"
+};
+
+std::vector<HostState> host_states(std::span<const JudgedHost> hosts) {
+  std::map<std::string, int> states;
+  for (const JudgedHost& judged : hosts) {
+    if (const auto plain = host_without_state(judged.host->name)) ++states[*plain];
+  }
+  std::vector<HostState> out;
+  for (const JudgedHost& judged : hosts) {
+    const auto plain = host_without_state(judged.host->name);
+    if (plain && states[*plain] >= 2) out.push_back({judged.host->name, *plain});
+  }
+  return out;
+}
+
+// What is wrong alike in several states of a host is one finding of that host.
+void unite_states(const Facts& facts, std::vector<Finding>& findings) {
+  const std::vector<HostState> states = host_states(facts.hosts);
+  if (states.empty()) return;
+  // Rule, subject without the state, cause: the first such finding.
+  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> first;
+  std::vector<Finding> out;
+  for (Finding& finding : findings) {
+    const auto state = std::ranges::find_if(
+        states, [&](const HostState& one) { return finding.subject.starts_with(one.name); });
+    if (state != states.end()) {
+      std::string plain = state->plain + finding.subject.substr(state->name.size());
+      if (plain.starts_with(' ')) plain.erase(0, 1);
+      const auto [at, is_new] = first.try_emplace({finding.rule, plain, finding.cause}, out.size());
+      if (!is_new) {
+        out[at->second].subject = plain;
+        continue;
+      }
+    }
+    out.push_back(std::move(finding));
+  }
+  findings = std::move(out);
 }
 
 }  // namespace
@@ -187,83 +266,6 @@ std::string why_no_traffic_verdict(const PortFacts& facts, bool idle_too) {
                      facts.policy.idle_below_packets);
 }
 
-namespace {
-
-void apply(const Rule& rule, const Facts& facts, const std::vector<HostFacts>& hosts,
-           const std::optional<RoceClass>& roce_class, Report& report) {
-  if (rule.scope() == Scope::capture) {
-    for (const Capture& capture : facts.captures) {
-      record(report, rule, capture.file,
-             std::get<JudgeCapture>(rule.judge)({capture, facts.policy, facts.declared, roce_class}));
-    }
-  } else if (rule.scope() == Scope::dossier) {
-    if (facts.dossier == nullptr) return;
-    record(report, rule, "",
-           std::get<JudgeDossier>(rule.judge)(
-               {*facts.dossier, hosts, facts.captures, facts.policy, facts.declared, facts.counted}));
-  } else if (hosts.empty()) {
-    record(report, rule, kHostSubject, Outcome::not_checked("there is no host among the inputs"));
-  } else {
-    for (std::size_t i = 0; i < hosts.size(); ++i) {
-      const HostFacts& host = hosts[i];
-      if (facts.hosts[i].is_told && rule.gates.texts_speak) continue;
-      if (rule.scope() == Scope::host) {
-        record(report, rule, subject_of(facts, host.host, kHostSubject),
-               std::get<JudgeHost>(rule.judge)(host), facts.hosts[i].told_by);
-        continue;
-      }
-      for (const PortFacts& port : host.ports) {
-        record(report, rule, subject_of(facts, host.host, port.port.name), judge(rule, port),
-               facts.hosts[i].told_by);
-      }
-    }
-  }
-}
-
-// The name of a host without the state: "node1" of "node1 (before)". Nothing for a host of one state.
-std::optional<std::string> host_of_state(const Facts& facts, const host::Host& host) {
-  const auto open = host.name.rfind('(');
-  if (!host.name.ends_with(')') || open == std::string::npos) return std::nullopt;
-  const std::string base = host.name.substr(0, open);
-  const auto is_state_of_it = [&](const JudgedHost& other) {
-    return other.host->name.ends_with(')') && other.host->name.substr(0, other.host->name.rfind('(')) == base;
-  };
-  if (std::count_if(facts.hosts.begin(), facts.hosts.end(), is_state_of_it) < 2) return std::nullopt;
-  return std::string(base.substr(0, base.find_last_not_of(' ') + 1));
-}
-
-// What is wrong alike in several states of a host is one finding of that host.
-void unite_states(const Facts& facts, std::vector<Finding>& findings) {
-  struct Seen {
-    std::size_t index;
-    std::string name;  // of the finding without the state
-  };
-  std::map<std::tuple<std::string, std::string, std::string>, Seen> first;  // rule, subject, cause
-  std::vector<Finding> out;
-  for (Finding& finding : findings) {
-    std::optional<std::string> plain;
-    for (const JudgedHost& judged : facts.hosts) {
-      const auto base = host_of_state(facts, *judged.host);
-      if (!base || !finding.subject.starts_with(judged.host->name)) continue;
-      plain = *base + finding.subject.substr(judged.host->name.size());
-      if (plain->starts_with(' ')) plain->erase(0, 1);
-      break;
-    }
-    if (plain) {
-      const auto [at, is_new] =
-          first.emplace(std::tuple(finding.rule, *plain, finding.cause), Seen{out.size(), *plain});
-      if (!is_new) {
-        out[at->second.index].subject = at->second.name;
-        continue;
-      }
-    }
-    out.push_back(std::move(finding));
-  }
-  findings = std::move(out);
-}
-
-}  // namespace
-
 Report diagnose(const Facts& facts, std::span<const Rule* const> rules) {
   Report report;
   std::vector<HostFacts> hosts;
@@ -278,8 +280,9 @@ Report diagnose(const Facts& facts, std::span<const Rule* const> rules) {
   const std::optional<RoceClass> roce_class = common_class(hosts);
   for (const Capture& capture : facts.captures) report.captures.push_back(summary_of(capture));
   if (facts.dossier != nullptr) {
+    auto formats = formats_by_file(*facts.dossier);
     for (const evidence::FileReport& file : facts.dossier->files()) {
-      report.texts.push_back(summary_of(file, *facts.dossier));
+      report.texts.push_back(summary_of(file, formats[file.name]));
     }
   }
   for (const Rule* rule : rules) apply(*rule, facts, hosts, roce_class, report);

@@ -3,6 +3,18 @@
 #include <algorithm>
 
 namespace rocetune::diagnose {
+
+std::optional<std::string> host_without_state(const std::string& name) {
+  const auto open = name.rfind('(');
+  if (open == std::string::npos || !name.ends_with(')')) return std::nullopt;
+  std::string out = name.substr(0, open);
+  while (out.ends_with(' ')) out.pop_back();
+  return out;
+}
+
+void append(std::vector<Evidence>& into, std::vector<Evidence> more) {
+  for (Evidence& one : more) into.push_back(std::move(one));
+}
 namespace {
 
 // "2.00 s"; of a virtual fabric often less: "0.3 ms".

@@ -84,6 +84,9 @@ struct DossierFacts {
   std::span<const CountedPort> counted;
 };
 
+// "node1" of "node1 (before)", one of several states of a host; nothing for a name without a state.
+std::optional<std::string> host_without_state(const std::string& name);
+
 // ---- evidence ----
 
 namespace source {
@@ -120,6 +123,8 @@ Evidence shown(std::string name, const Value& value, std::string unit, const evi
 std::vector<Evidence> counters_seen(const counters::PortDelta& delta,
                                     const std::vector<std::string_view>& names,
                                     std::optional<Priority> priority = {});
+
+void append(std::vector<Evidence>& into, std::vector<Evidence> more);
 
 // ---- facts that must be there ----
 

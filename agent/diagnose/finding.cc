@@ -32,6 +32,12 @@ Outcome Outcome::not_checked(std::string reason) {
   return Outcome(Value(std::in_place_index<2>, std::move(reason)));
 }
 
+Outcome Outcome::of(std::vector<Finding> findings, std::vector<Evidence> good, std::string reason) {
+  if (!findings.empty()) return found(std::move(findings));
+  if (!good.empty()) return passed(std::move(good));
+  return not_checked(std::move(reason));
+}
+
 bool Report::has_finding_at_least(Severity severity) const {
   return std::any_of(findings.begin(), findings.end(),
                      [&](const Finding& f) { return f.severity >= severity; });

@@ -92,6 +92,8 @@ class Outcome {
   static Outcome found(std::vector<Finding> findings);
   static Outcome passed(std::vector<Evidence> evidence);
   static Outcome not_checked(std::string reason);
+  // What was found; else what was seen to be fine; else, with neither, not checked for `reason`.
+  static Outcome of(std::vector<Finding> findings, std::vector<Evidence> good, std::string reason);
 
   using Value = std::variant<std::vector<Finding>, std::vector<Evidence>, std::string>;
   const Value& value() const { return value_; }

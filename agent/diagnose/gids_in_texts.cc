@@ -71,6 +71,7 @@ Outcome judge_gid_kind(const DossierFacts& facts) {
 // perftest says itself that the ends do not fit, or its banner shows two kinds.
 void find_unlike_ends(const DossierFacts& facts, std::vector<Finding>& findings,
                       std::vector<Evidence>& good) {
+  const std::vector<CommandSeen> commands = commands_in(facts.dossier);
   for (const RunSeen& seen : perftest_runs_in(facts.dossier)) {
     const evidence::PerftestRun& run = *seen.run;
     const bool banner_differs =
@@ -99,7 +100,7 @@ void find_unlike_ends(const DossierFacts& facts, std::vector<Finding>& findings,
       finding.evidence.push_back(
           shown("peer's GID", run.remote.front().text(), "", *seen.document, run.line));
     }
-    for (const CommandSeen& command : commands_in(facts.dossier)) {
+    for (const CommandSeen& command : commands) {
       const std::string_view index = command.command->value_of("-x");
       if (command.command->program.starts_with("ib_") && !index.empty()) {
         finding.evidence.push_back(
@@ -143,9 +144,8 @@ Outcome judge_gid_agreement(const DossierFacts& facts) {
   std::vector<Evidence> good;
   find_unlike_ends(facts, findings, good);
   find_unlike_connections(facts, findings);
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("nothing shows the GIDs of both ends of a connection");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "nothing shows the GIDs of both ends of a connection");
 }
 
 }  // namespace

@@ -28,13 +28,12 @@ std::vector<std::string> hcas_of(const evidence::Few<evidence::Quote>& lines) {
   return out;
 }
 
-bool is_gdr_forbidden(const DossierFacts& facts, std::vector<Evidence>& evidence) {
+// The setting that forbids GPUDirect, if one does.
+std::optional<Evidence> gdr_forbidden(const DossierFacts& facts) {
   for (const ShownSetting& seen : shown_settings(facts, "NCCL_NET_GDR_LEVEL")) {
-    if (seen.setting->value != "LOC" && seen.setting->value != "0") continue;
-    evidence.push_back(seen.shown());
-    return true;
+    if (seen.setting->value == "LOC" || seen.setting->value == "0") return seen.shown();
   }
-  return false;
+  return std::nullopt;
 }
 
 Finding staged(const evidence::Document& document, const NcclLog& log) {
@@ -108,19 +107,20 @@ Outcome judge_gpudirect(const DossierFacts& facts) {
       good.push_back(shown("network channels with GPUDirect", gdr, "", *document));
     }
   }
+  const std::optional<Evidence> forbidden = gdr_forbidden(facts);
   for (Finding& finding : findings) {
     finding.fix =
         advise(kEnableGdr, {"lsmod | grep peermem", "cat /sys/kernel/mm/memory_peers/nv_mem/version",
                             "dmesg | grep -iE 'peermem|nvidia'", "modprobe nvidia-peermem"});
-    if (is_gdr_forbidden(facts, finding.evidence)) {
+    if (forbidden) {
+      finding.evidence.push_back(*forbidden);
       finding.severity = Severity::info;
       finding.cause += " NCCL_NET_GDR_LEVEL forbids it.";
       finding.fix = advise("Unset NCCL_NET_GDR_LEVEL when the test is over.");
     }
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(
+  return Outcome::of(
+      std::move(findings), std::move(good),
       "no log says whether GPUDirect RDMA is used (lines \"via NET/IB/n/GDRDMA\" or \"GPU Direct RDMA ... "
       "for HCA\" of NCCL_DEBUG=INFO)");
 }
@@ -141,6 +141,8 @@ bool is_one_node(const NcclLog& log) {
 }
 
 Outcome judge_rdma_used(const DossierFacts& facts) {
+  std::vector<ShownSetting> disabled = shown_settings(facts, "NCCL_IB_DISABLE");
+  std::erase_if(disabled, [](const ShownSetting& seen) { return seen.setting->value != "1"; });
   std::vector<Finding> findings;
   std::vector<Evidence> good;
   for (const auto& [document, log] : facts.dossier.all<NcclLog>()) {
@@ -164,9 +166,7 @@ Outcome judge_rdma_used(const DossierFacts& facts) {
         finding.evidence.push_back(quoted("channel over TCP", channels.first_socket, *document));
       }
     }
-    for (const ShownSetting& seen : shown_settings(facts, "NCCL_IB_DISABLE")) {
-      if (seen.setting->value == "1") finding.evidence.push_back(seen.shown());
-    }
+    for (const ShownSetting& seen : disabled) finding.evidence.push_back(seen.shown());
     finding.cause = !log->signs.no_rdma.empty()
                         ? "RDMA is not used at all: the verbs library could not be loaded in this "
                           "environment (a container "
@@ -192,17 +192,13 @@ Outcome judge_rdma_used(const DossierFacts& facts) {
     findings.push_back(std::move(finding));
   }
   // Without a log the environment alone tells.
-  if (findings.empty() && good.empty()) {
-    for (const ShownSetting& seen : shown_settings(facts, "NCCL_IB_DISABLE")) {
-      if (seen.setting->value != "1") continue;
-      Finding finding;
-      finding.subject = environment_of(seen);
-      finding.evidence = {seen.shown()};
-      finding.cause = "NCCL_IB_DISABLE=1 turns RDMA off: NCCL runs over TCP sockets.";
-      finding.fix = advise("Unset NCCL_IB_DISABLE.");
-      findings.push_back(std::move(finding));
-      break;
-    }
+  if (findings.empty() && good.empty() && !disabled.empty()) {
+    Finding finding;
+    finding.subject = environment_of(disabled.front());
+    finding.evidence = {disabled.front().shown()};
+    finding.cause = "NCCL_IB_DISABLE=1 turns RDMA off: NCCL runs over TCP sockets.";
+    finding.fix = advise("Unset NCCL_IB_DISABLE.");
+    findings.push_back(std::move(finding));
   }
   for (const auto& [document, log] : facts.dossier.all<evidence::AppLog>()) {
     if (log->signs.no_rdma.empty()) continue;
@@ -217,10 +213,8 @@ Outcome judge_rdma_used(const DossierFacts& facts) {
         {"ibv_devices", "ls -l /dev/infiniband"});
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(
-      "no log says which network the library uses (\"NET/IB : Using\", \"Using network\")");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no log says which network the library uses (\"NET/IB : Using\", \"Using network\")");
 }
 
 // ---- DRV-1 ----

@@ -51,10 +51,11 @@ std::optional<bool> leads_to_lossless(const DossierFacts& facts, int dscp, const
 
 // ---- MAP-4 ----
 
-// DSCPs that people use for RoCE and its CNPs, as class selectors and in vendors' guides.
-bool is_common_dscp(const DossierFacts& facts, int value) {
-  return value == facts.policy.plan.data_dscp.value() || value == facts.policy.plan.cnp_dscp.value() ||
-         value == 24 || value == 34 || value == 46 || value == facts.policy.plan.data_priority.value();
+// A DSCP or priority that people use for RoCE and its CNPs.
+bool looks_like_a_code(const DefaultPlan& plan, int value) {
+  return value == plan.data_dscp.value() || value == plan.cnp_dscp.value() ||
+         value == plan.data_priority.value() ||
+         std::ranges::any_of(plan.common_dscps, [&](Dscp dscp) { return dscp.value() == value; });
 }
 
 Outcome judge_bytes(const DossierFacts& facts) {
@@ -68,7 +69,8 @@ Outcome judge_bytes(const DossierFacts& facts) {
     const auto as_byte = leads_to_lossless(facts, seen.dscp(), port);
     const auto as_dscp = seen.byte < 64 ? leads_to_lossless(facts, seen.byte, port) : std::nullopt;
     const bool is_proven = as_dscp == true && as_byte == false;
-    const bool is_likely = seen.byte < 64 && as_byte != true && is_common_dscp(facts, seen.byte);
+    const bool is_likely =
+        seen.byte < 64 && as_byte != true && looks_like_a_code(facts.policy.plan, seen.byte);
     Finding finding;
     finding.subject = seen.from.setting->name;
     finding.evidence = {class_evidence(seen)};
@@ -92,35 +94,29 @@ Outcome judge_bytes(const DossierFacts& facts) {
     }
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no environment or command line sets a traffic class");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no environment or command line sets a traffic class");
 }
 
 // ---- MAP-8 ----
-
-// Where the same thing is described at two moments, the later one counts.
-std::string place_of(const ShownSetting& seen) {
-  if (!seen.setting->host.empty()) return seen.setting->host;
-  if (seen.document->host) return *seen.document->host;
-  return seen.document->phase ? seen.document->series : seen.document->file;
-}
 
 std::string library_of(std::string_view name) { return std::string(name.substr(0, name.find('_'))); }
 
 // One host of several sets the class of a library that another uses without.
 void find_missing(const std::vector<ShownSetting>& settings, const std::vector<ClassSeen>& classes,
                   std::vector<Finding>& findings) {
+  std::set<std::pair<std::string, std::string>> judged;  // library and format: all their settings at once
   for (const ClassSeen& seen : classes) {
     const std::string library = library_of(seen.from.setting->name);
+    if (!judged.emplace(library, seen.from.document->format).second) continue;
     std::map<std::string, bool> has;  // place -> sets it
     std::map<std::string, ShownSetting> example;
     for (const ShownSetting& other : settings) {
       if (library_of(other.setting->name) != library || other.document->format != seen.from.document->format)
         continue;
-      bool& sets = has[place_of(other)];
+      bool& sets = has[launch_place_of(other)];
       sets |= traffic_class_of(*other.setting).has_value();
-      example.emplace(place_of(other), other);
+      example.emplace(launch_place_of(other), other);
     }
     for (const auto& [place, sets] : has) {
       if (sets) continue;

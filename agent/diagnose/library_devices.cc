@@ -32,20 +32,13 @@ Names named_devices(const evidence::Setting& setting) {
 
 std::string joined(const Names& names) { return listed({names.begin(), names.end()}, 9); }
 
-// The place of an environment: two phases of one file are one place.
-std::string device_place_of(const ShownSetting& seen) {
-  if (!seen.setting->host.empty()) return seen.setting->host;
-  if (seen.document->host) return *seen.document->host;
-  return seen.document->phase ? seen.document->series : seen.document->file;
-}
-
 // ---- NET-2 ----
 
 void compare_hosts(const DossierFacts& facts, std::vector<Finding>& findings, std::vector<Evidence>& good) {
   std::map<std::string, std::pair<ShownSetting, Names>> lists;
   for (const ShownSetting& seen : shown_settings(facts, "NCCL_IB_HCA")) {
     Names names = named_devices(*seen.setting);
-    if (!names.empty()) lists.insert_or_assign(device_place_of(seen), std::pair{seen, std::move(names)});
+    if (!names.empty()) lists.insert_or_assign(launch_place_of(seen), std::pair{seen, std::move(names)});
   }
   if (lists.empty()) return;
   const auto& [first_place, first] = *lists.begin();
@@ -66,13 +59,17 @@ void compare_hosts(const DossierFacts& facts, std::vector<Finding>& findings, st
   good.push_back(first.first.shown());
 }
 
+constexpr const char* kOtherLists[] = {"NVSHMEM_HCA_PE_MAPPING", "NVSHMEM_HCA_LIST", "UCX_NET_DEVICES"};
+
 // Within one environment every library must mean the same NICs.
 void compare_libraries(const DossierFacts& facts, std::vector<Finding>& findings) {
+  std::map<std::string, std::vector<ShownSetting>> others;
+  for (const char* other : kOtherLists) others[other] = shown_settings(facts, other);
   for (const ShownSetting& nccl : shown_settings(facts, "NCCL_IB_HCA")) {
     const Names ours = named_devices(*nccl.setting);
     if (ours.empty()) continue;
-    for (const char* other : {"NVSHMEM_HCA_PE_MAPPING", "NVSHMEM_HCA_LIST", "UCX_NET_DEVICES"}) {
-      for (const ShownSetting& seen : shown_settings(facts, other)) {
+    for (const char* other : kOtherLists) {
+      for (const ShownSetting& seen : others[other]) {
         if (seen.document != nccl.document || seen.setting->host != nccl.setting->host) continue;
         const Names theirs = named_devices(*seen.setting);
         if (theirs.empty() || theirs == ours) continue;
@@ -81,7 +78,7 @@ void compare_libraries(const DossierFacts& facts, std::vector<Finding>& findings
                                         [&](const std::string& name) { return ours.contains(name); });
         if (seen.setting->name == "UCX_NET_DEVICES" && shares) continue;
         Finding finding;
-        finding.subject = device_place_of(nccl);
+        finding.subject = launch_place_of(nccl);
         finding.evidence = {nccl.shown(), seen.shown()};
         finding.cause = fmt::format("NCCL_IB_HCA names {}, {} names {}: they contradict each other.",
                                     joined(ours), other, joined(theirs));
@@ -219,9 +216,8 @@ Outcome judge_devices(const DossierFacts& facts) {
   compare_libraries(facts, findings);
   compare_logs(facts, findings, good);
   compare_ports(facts, findings, good);
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(
+  return Outcome::of(
+      std::move(findings), std::move(good),
       "no list of the NICs in use (NCCL_IB_HCA, \"NET/IB : Using\") stands beside another or beside the "
       "ports (ibstat)");
 }
@@ -229,11 +225,12 @@ Outcome judge_devices(const DossierFacts& facts) {
 // ---- LAG-2 ----
 
 void check_split(const DossierFacts& facts, std::vector<Finding>& findings) {
+  const std::vector<ShownSetting> splits = shown_settings(facts, "NCCL_IB_SPLIT_DATA_ON_QPS");
   std::set<std::string> places;
   for (const ShownSetting& qps : shown_settings(facts, "NCCL_IB_QPS_PER_CONNECTION")) {
     const auto count = evidence::integer_of(qps.setting->value);
     if (!count || *count < 2) continue;
-    for (const ShownSetting& split : shown_settings(facts, "NCCL_IB_SPLIT_DATA_ON_QPS")) {
+    for (const ShownSetting& split : splits) {
       if (split.document != qps.document || split.setting->value != "0" ||
           !places.insert(qps.document->file).second)
         continue;
@@ -255,6 +252,7 @@ void check_split(const DossierFacts& facts, std::vector<Finding>& findings) {
 }
 
 void check_bonds(const DossierFacts& facts, std::vector<Finding>& findings) {
+  const std::vector<ShownSetting> settings = all_settings(facts);
   for (const ShownSetting& hca : shown_settings(facts, "NCCL_IB_HCA")) {
     if (!contains(hca.setting->value, "bond")) continue;
     Finding finding;
@@ -263,7 +261,7 @@ void check_bonds(const DossierFacts& facts, std::vector<Finding>& findings) {
     finding.subject = hca.setting->value;
     finding.evidence = {hca.shown()};
     bool several = false, split = false;
-    for (const ShownSetting& seen : all_settings(facts)) {
+    for (const ShownSetting& seen : settings) {
       if (seen.document != hca.document) continue;
       if (seen.setting->name == "NCCL_IB_QPS_PER_CONNECTION") {
         several = evidence::integer_of(seen.setting->value).value_or(1) > 1;

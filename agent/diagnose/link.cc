@@ -73,9 +73,7 @@ Outcome judge_link_state(const PortFacts& facts) {
     finding.fix = advise("Look at cable, module, switch port speed and autonegotiation.");
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (evidence.empty()) return Outcome::not_checked("neither speed nor link_downs is known");
-  return Outcome::passed(std::move(evidence));
+  return Outcome::of(std::move(findings), std::move(evidence), "neither speed nor link_downs is known");
 }
 
 // ---- LAG-1 ----
@@ -114,9 +112,7 @@ Outcome judge_bonds(const HostFacts& facts) {
         "out.");
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (seen.empty()) return Outcome::not_checked("no RoCE port is in an 802.3ad bond");
-  return Outcome::passed(std::move(seen));
+  return Outcome::of(std::move(findings), std::move(seen), "no RoCE port is in an 802.3ad bond");
 }
 
 // ---- LAG-2 ----

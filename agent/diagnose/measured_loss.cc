@@ -151,9 +151,8 @@ Outcome judge_senders(const DossierFacts& facts) {
       findings.push_back(std::move(finding));
     }
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(
+  return Outcome::of(
+      std::move(findings), std::move(good),
       "no counters of a run, and no rates of several senders to one receiver beside one alone, are among the "
       "inputs");
 }

@@ -93,9 +93,8 @@ Outcome judge_banner_mtu(const DossierFacts& facts) {
     findings.push_back(std::move(finding));
     break;
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no banner of perftest with an MTU is among the inputs");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no banner of perftest with an MTU is among the inputs");
 }
 
 // ---- PATH-1 ----
@@ -183,9 +182,8 @@ Outcome judge_full_size(const DossierFacts& facts) {
     }
     if (!findings.empty()) break;
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(
+  return Outcome::of(
+      std::move(findings), std::move(good),
       "no ping with full size and DF beside a small one, and no test with a small and a large RDMA MTU are "
       "among the inputs");
 }
@@ -217,15 +215,12 @@ Outcome judge_silence(const DossierFacts& facts) {
       alive.push_back(
           shown("TCP", fmt::format("{:.4g}", *iperf->rate_Gbps()), "Gb/s", *document, iperf->line));
   }
-  bool works = false;
-  for (const RunSeen& seen : perftest_runs_in(facts.dossier)) works |= seen.run->best() != nullptr;
-  if (works && silent == nullptr) {
-    for (const RunSeen& seen : perftest_runs_in(facts.dossier)) {
-      if (const evidence::PerftestRow* row = seen.run->best())
-        return Outcome::passed({rate_evidence("verbs test", seen, *row)});
-    }
-  }
-  if (silent == nullptr || alive.empty() || link_local || works || control_failed) {
+  const std::vector<RunSeen> runs = perftest_runs_in(facts.dossier);
+  const auto works =
+      std::ranges::find_if(runs, [](const RunSeen& seen) { return seen.run->best() != nullptr; });
+  if (works != runs.end() && silent == nullptr)
+    return Outcome::passed({rate_evidence("verbs test", *works, *works->run->best())});
+  if (silent == nullptr || alive.empty() || link_local || works != runs.end() || control_failed) {
     return Outcome::not_checked(
         "a first request that nobody answered, beside a ping or TCP that works between the same hosts, is "
         "not among the inputs");

@@ -213,9 +213,8 @@ Outcome judge_placement(const HostFacts& facts) {
         advise("Use a NIC on the GPU's node where there is one, and bind its process to that node.");
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (seen.empty()) return Outcome::not_checked("no distance between a GPU and a RoCE port is known");
-  return Outcome::passed(std::move(seen));
+  return Outcome::of(std::move(findings), std::move(seen),
+                     "no distance between a GPU and a RoCE port is known");
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ void read_thresholds(TableReader& top, Policy& out) {
     t.required("data_priority", out.plan.data_priority);
     t.required("cnp_dscp", out.plan.cnp_dscp);
     t.required("cnp_priority", out.plan.cnp_priority);
+    t.required("common_dscps", out.plan.common_dscps);
     if (out.plan.cnp_priority == out.plan.data_priority)
       t.reject("cnp_priority", "another than data_priority");
   });
@@ -41,6 +42,8 @@ void read_thresholds(TableReader& top, Policy& out) {
     t.required("worst_post_fec_ber", out.worst_post_fec_ber, between(1e-20, 1e-3));
     t.required("notable_errors", out.notable_frame_errors, between(Ratio(1), Ratio::one()));
     t.required("uneven_lane", out.uneven_lane, a_share());
+    t.required("uneven_raw_lane", out.uneven_raw_lane, a_share());
+    t.required("far_fec_bin", out.far_fec_bin, between(1, 15));
   });
   top.required_table("texts", [&](TableReader& t) {
     t.required("notable_increase", out.told_increase, at_least(1));
@@ -67,10 +70,12 @@ void read_thresholds(TableReader& top, Policy& out) {
 void read_text_thresholds(TableReader& top, Policy& out) {
   top.required_table("bench", [&](TableReader& t) {
     BenchThresholds& bench = out.bench;
-    t.required("ceiling_share", bench.ceiling_share, a_share());
     t.required("slow_share", bench.slow_share, a_share());
     t.required("near_line_share", bench.near_line_share, a_share());
     t.required("large_message", bench.large_message, at_least(Bytes(1)));
+    t.required("large_for_mpi", bench.large_for_mpi, at_least(Bytes(1)));
+    t.required("average_share", bench.average_share, a_share());
+    t.required("like_share", bench.like_share, between(Ratio(1), Ratio::one()));
     t.required("cliff_share", bench.cliff_share, a_share());
     t.required("silent_message", bench.silent_message, at_least(Bytes(1)));
     t.required("gap_share", bench.gap_share, a_share());

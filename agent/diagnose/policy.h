@@ -33,14 +33,17 @@ struct DefaultPlan {
   Priority data_priority;
   Dscp cnp_dscp;
   Priority cnp_priority;
+  std::vector<Dscp> common_dscps;  // others that people use for RoCE
 };
 
 // What results of benchmarks are judged by.
 struct BenchThresholds {
-  Ratio ceiling_share;    // of a NIC's rate that a collective reaches at best
   Ratio slow_share;       // of what the network is shown to do: below it the limit is elsewhere
   Ratio near_line_share;  // of a usual link rate: at line rate
   Bytes large_message;    // from here on a collective is limited by bandwidth
+  Bytes large_for_mpi;    // the same for MPI and UCX
+  Ratio average_share;    // of the best: a footer's average above it hides no small sizes
+  Ratio like_share;       // TCP and RDMA within it of each other stop at one limit
   Ratio cliff_share;      // of the best smaller size
   Bytes silent_message;   // busbw 0.00 at this size is no rounding
   Ratio gap_share;        // slow pairs, of the fast ones
@@ -68,6 +71,8 @@ struct Policy {
   Ratio critical_loss;                           //                                            critical
   Ratio notable_frame_errors;                    // damaged frames of all received: the link is at fault
   Ratio uneven_lane;                // share of the corrected bits that one lane alone should not have
+  Ratio uneven_raw_lane;            // the same of raw errors before FEC
+  int far_fec_bin = 0;              // bad symbols of a codeword that leave FEC little
   std::uint64_t told_increase = 0;  // of errors between two dumps, where no packets are counted: a finding
   std::uint64_t told_total = 0;     // the same of one dump, since boot or reset
   std::uint64_t told_pause_frames = 0;              // since boot or reset: a finding

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <map>
 
 #include "agent/diagnose/finding_groups.h"
 #include "dataplane/html/markup.h"
@@ -117,31 +116,13 @@ std::string inputs_section(const ReportPage& page) {
 // Rules by the reason why they were not checked.
 std::string not_checked_section(const Report& report) {
   if (report.not_checked.empty()) return {};
-  struct Group {
-    std::vector<std::string> rules, subjects;
-  };
-  std::vector<std::string> reasons;
-  std::map<std::string, Group> groups;
-  const auto add_once = [](std::vector<std::string>& names, const std::string& name) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  };
-  for (const NotChecked& one : report.not_checked) {
-    add_once(reasons, one.reason);
-    add_once(groups[one.reason].rules, one.rule);
-    add_once(groups[one.reason].subjects, one.subject);
-  }
-  const auto joined = [](const std::vector<std::string>& names) {
-    std::string out;
-    for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
-    return out;
-  };
   Table table({{.title = "rules", .align = Align::left},
                {.title = "of", .align = Align::left},
                {.title = "why not", .align = Align::left}});
-  for (const std::string& reason : reasons) {
-    table.add_row({Table::Cell(joined(groups[reason].rules)).in_class("wrap"),
-                   Table::Cell(joined(groups[reason].subjects)).in_class("wrap"),
-                   Table::Cell(reason).in_class("wrap")});
+  for (const NotCheckedGroup& group : grouped(report.not_checked, &NotChecked::reason)) {
+    table.add_row({Table::Cell(named(group.rules)).in_class("wrap"),
+                   Table::Cell(named(group.subjects)).in_class("wrap"),
+                   Table::Cell(group.reason).in_class("wrap")});
   }
   return fmt::format("<details><summary>Not checked ({})</summary>\n{}</details>\n",
                      report.not_checked.size(), table.text());

@@ -102,18 +102,9 @@ void write_findings(Writer& out, const Report& report, Severity severity) {
   }
 }
 
-// At most so many by name.
-std::string joined(const std::vector<std::string>& parts, std::size_t most = 40) {
-  std::string out;
-  for (std::size_t i = 0; i < parts.size() && i < most; ++i) out += (out.empty() ? "" : ", ") + parts[i];
-  if (parts.size() > most) out += fmt::format(" and {} more", parts.size() - most);
-  return out;
-}
-
 // "eth0: text" lines of many subjects, those with one text together. A few stay as they are.
 std::vector<std::string> by_text(const std::vector<std::string>& lines) {
   constexpr std::size_t kFew = 8;
-  constexpr std::size_t kMostNamed = 6;
   if (lines.size() <= kFew) return lines;
   std::vector<std::pair<std::string, std::vector<std::string>>> groups;
   std::map<std::string, std::size_t> known;
@@ -126,29 +117,18 @@ std::vector<std::string> by_text(const std::vector<std::string>& lines) {
   }
   std::vector<std::string> out;
   for (const auto& [text, subjects] : groups) {
-    std::string line;
-    for (std::size_t i = 0; i < subjects.size() && i < kMostNamed; ++i)
-      line += (i == 0 ? "" : ", ") + subjects[i];
-    if (subjects.size() > kMostNamed) line += fmt::format(" and {} more", subjects.size() - kMostNamed);
-    out.push_back(subjects.empty() ? text : line + ": " + text);
+    out.push_back(subjects.empty() ? text : named(subjects, kMostSubjects) + ": " + text);
   }
   return out;
 }
 
-// More rules with one reason are counted, not named.
+// More rules with one reason are counted, not named; of more that passed the first are named.
 constexpr std::size_t kMostNamed = 30;
+constexpr std::size_t kMostRules = 40;
 
 // One line per reason: which rules, on what.
 void write_not_checked(Writer& out, const Report& report) {
   if (report.not_checked.empty()) return;
-  struct Group {
-    std::string reason;
-    std::vector<std::string> rules, subjects;
-  };
-  std::vector<Group> groups;
-  const auto add_once = [](std::vector<std::string>& list, const std::string& text) {
-    if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
-  };
   // What texts do not show is one thing, however many rules would have liked to see it.
   const auto reason_of = [&](const NotChecked& one) -> std::string {
     const bool is_untold =
@@ -157,20 +137,12 @@ void write_not_checked(Writer& out, const Report& report) {
                                   one.reason.find("no pass on it") != std::string::npos);
     return is_untold ? "the texts do not show what they need (doctor --explain RULE says what)" : one.reason;
   };
-  for (const NotChecked& one : report.not_checked) {
-    const std::string reason = reason_of(one);
-    auto group =
-        std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.reason == reason; });
-    if (group == groups.end()) group = groups.insert(group, {reason, {}, {}});
-    add_once(group->rules, one.rule);
-    add_once(group->subjects, one.subject);
-  }
   out.line();
   out.heading(fmt::format("NOT CHECKED ({})", report.not_checked.size()), Paint::faint);
-  for (const Group& group : groups) {
+  for (const NotCheckedGroup& group : grouped(report.not_checked, reason_of)) {
     const std::string rules =
-        group.rules.size() > kMostNamed ? fmt::format("{} rules", group.rules.size()) : joined(group.rules);
-    out.words(2, fmt::format("{} ({}): {}", rules, joined(group.subjects, 12), group.reason));
+        group.rules.size() > kMostNamed ? fmt::format("{} rules", group.rules.size()) : named(group.rules);
+    out.words(2, fmt::format("{} ({}): {}", rules, named(group.subjects, 12), group.reason));
   }
 }
 
@@ -189,7 +161,7 @@ void write_passed(Writer& out, const Report& report, bool list) {
   for (const Passed& one : report.passed) rules_of[one.subject].push_back(one.rule);
   std::vector<std::string> lines;
   for (const auto& [subject, rules] : rules_of)
-    lines.push_back(fmt::format("{}: {}", subject, joined(rules)));
+    lines.push_back(fmt::format("{}: {}", subject, named(rules, kMostRules)));
   for (const std::string& line : by_text(lines)) out.words(2, line);
 }
 

@@ -41,17 +41,18 @@ std::map<std::string, std::vector<RailAddress>> rails(const DossierFacts& facts)
   return out;
 }
 
-// The prefix length is known where `ip addr` was handed over: the rule about the host judges those.
-bool has_prefix(const DossierFacts& facts, const RailAddress& rail) {
-  const std::string text = host::to_text(rail.ipv4) + "/";
+// Addresses whose prefix length is known, as `ip addr` shows it: the rule about the host judges those.
+std::set<std::string> addresses_with_prefix(const DossierFacts& facts) {
+  std::set<std::string> out;
   for (const HostFacts& host : facts.hosts) {
     for (const host::Port& port : host.host.ports) {
       for (const std::string& address : port.addresses) {
-        if (address.starts_with(text)) return true;
+        if (const auto slash = address.find('/'); slash != std::string::npos)
+          out.insert(address.substr(0, slash));
       }
     }
   }
-  return false;
+  return out;
 }
 
 // Two devices that stand on the same netdev, or on VLANs of it, are one rail.
@@ -109,9 +110,11 @@ Outcome judge_rails(const DossierFacts& facts) {
   std::vector<Finding> findings;
   std::vector<Evidence> seen;
   bool several = false, prefixes_known = false;
+  const std::set<std::string> with_prefix = addresses_with_prefix(facts);
   for (auto& [host, addresses] : rails(facts)) {
     const std::size_t before = addresses.size();
-    std::erase_if(addresses, [&](const RailAddress& rail) { return has_prefix(facts, rail); });
+    std::erase_if(addresses,
+                  [&](const RailAddress& rail) { return with_prefix.contains(host::to_text(rail.ipv4)); });
     prefixes_known |= addresses.size() < before;
     for (const RailAddress& rail : addresses) {
       several |= is_other_rail(addresses[0], rail);
@@ -217,10 +220,8 @@ Outcome judge_refused_gids(const DossierFacts& facts) {
         advise("Choose the GID by its netdev; look for refused GIDs in the kernel log if connections fail.");
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (seen.empty())
-    return Outcome::not_checked("no kernel log is among the inputs, and no table repeats a GID");
-  return Outcome::passed(std::move(seen));
+  return Outcome::of(std::move(findings), std::move(seen),
+                     "no kernel log is among the inputs, and no table repeats a GID");
 }
 
 }  // namespace

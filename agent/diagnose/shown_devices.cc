@@ -162,11 +162,8 @@ Outcome judge_adapter_halves(const DossierFacts& facts) {
         {fmt::format("export NCCL_IB_HCA={} NCCL_IB_MERGE_NICS=1", names)});
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (seen.empty())
-    return Outcome::not_checked(
-        "no system image GUIDs of active ports (ibstat, ibv_devinfo) are among the inputs");
-  return Outcome::passed(std::move(seen));
+  return Outcome::of(std::move(findings), std::move(seen),
+                     "no system image GUIDs of active ports (ibstat, ibv_devinfo) are among the inputs");
 }
 
 // ---- HOST-1 ----

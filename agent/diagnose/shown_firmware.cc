@@ -80,9 +80,8 @@ Outcome judge_steering(const DossierFacts& facts) {
       findings.push_back(std::move(finding));
     }
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (seen.empty()) return Outcome::not_checked("mlxconfig does not show which congestion control is on");
-  return Outcome::passed(std::move(seen));
+  return Outcome::of(std::move(findings), std::move(seen),
+                     "mlxconfig does not show which congestion control is on");
 }
 
 // ---- OPS-1 ----

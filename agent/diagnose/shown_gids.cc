@@ -151,9 +151,8 @@ Outcome judge_shown_gids(const DossierFacts& facts) {
       good.push_back(table.gid(*place_of(table, *best)));
     }
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (good.empty()) return Outcome::not_checked("no table shows a routable RoCE v2 GID, and no index is set");
-  return Outcome::passed(std::move(good));
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no table shows a routable RoCE v2 GID, and no index is set");
 }
 
 // ---- GID-2 ----
@@ -204,9 +203,10 @@ std::vector<Finding> drifts(const DossierFacts& facts) {
 }
 
 // An index that is set and that the table does not have.
-std::vector<Finding> empty_slots(const DossierFacts& facts, const std::vector<ShownPort>& tables) {
+std::vector<Finding> empty_slots(const std::vector<PinnedIndex>& indexes,
+                                 const std::vector<ShownPort>& tables) {
   std::vector<Finding> findings;
-  for (const PinnedIndex& pinned : pinned_gid_indices(facts)) {
+  for (const PinnedIndex& pinned : indexes) {
     for (const ShownPort& table : tables) {
       if (!is_about(pinned, table) || place_of(table, pinned.index) || findings.size() >= kMostShownFindings)
         continue;
@@ -233,15 +233,16 @@ std::string end_name(const ShownPort& port, const ShownPort& other) {
 
 // One number for NCCL and its kin is for all devices and all hosts: it must mean the same there.
 std::optional<Finding> different_meaning(const std::vector<ShownPort>& tables, bool is_pinned) {
+  std::vector<std::optional<int>> best;
+  for (const ShownPort& table : tables) best.push_back(evidence::best_gid_index(table.view->rdma.gids));
   for (std::size_t i = 0; i < tables.size(); ++i) {
     for (std::size_t j = i + 1; j < tables.size(); ++j) {
       const ShownPort &a = tables[i], &b = tables[j];
+      const auto &best_a = best[i], &best_b = best[j];
+      if (!best_a || !best_b || *best_a == *best_b) continue;
       const bool two_hosts = are_two_hosts(a, b);
       const bool two_devices = a.view->rdma.device != b.view->rdma.device && a.document == b.document;
       if (two_hosts ? a.view->rdma.device != b.view->rdma.device : !two_devices) continue;
-      const auto best_a = evidence::best_gid_index(a.view->rdma.gids);
-      const auto best_b = evidence::best_gid_index(b.view->rdma.gids);
-      if (!best_a || !best_b || *best_a == *best_b) continue;
       Finding finding;
       // Between hosts a number is carried over by whoever starts the job; within one it takes somebody to set
       // it.
@@ -262,9 +263,10 @@ std::optional<Finding> different_meaning(const std::vector<ShownPort>& tables, b
 }
 
 // An index on one host that is of another kind on the other: RoCE v1 against v2, link-local against IPv4.
-std::vector<Finding> different_kinds(const DossierFacts& facts, const std::vector<ShownPort>& tables) {
+std::vector<Finding> different_kinds(const std::vector<PinnedIndex>& pinned,
+                                     const std::vector<ShownPort>& tables) {
   std::vector<Finding> findings;
-  const std::vector<PinnedIndex> pinned = pinned_gid_indices(facts);
+  if (pinned.empty()) return findings;
   for (std::size_t i = 0; i < tables.size(); ++i) {
     for (std::size_t j = i + 1; j < tables.size(); ++j) {
       const ShownPort &a = tables[i], &b = tables[j];
@@ -310,10 +312,10 @@ Outcome judge_both_tables(const DossierFacts& facts) {
     std::move(more.begin(), more.end(), std::back_inserter(findings));
   };
   add(drifts(facts));
-  add(empty_slots(facts, tables));
-  add(different_kinds(facts, tables));
-  if (auto finding = different_meaning(tables, !pinned_gid_indices(facts).empty()))
-    findings.push_back(std::move(*finding));
+  const std::vector<PinnedIndex> pinned = pinned_gid_indices(facts);
+  add(empty_slots(pinned, tables));
+  add(different_kinds(pinned, tables));
+  if (auto finding = different_meaning(tables, !pinned.empty())) findings.push_back(std::move(*finding));
   if (!findings.empty()) return Outcome::found(std::move(findings));
   if (tables.empty()) return Outcome::not_checked("no GID table of a RoCE port is among the inputs");
   const bool several = std::any_of(tables.begin(), tables.end(), [&](const ShownPort& table) {

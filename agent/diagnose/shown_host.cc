@@ -73,11 +73,9 @@ Outcome judge_shown_placement(const DossierFacts& facts) {
         {"nvidia-smi topo -m", "cat /sys/class/infiniband/*/device/numa_node"});
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (seen.empty())
-    return Outcome::not_checked(
-        "where GPUs, NICs and processes are (nvidia-smi topo -m, lstopo, numactl) is not among the inputs");
-  return Outcome::passed(std::move(seen));
+  return Outcome::of(
+      std::move(findings), std::move(seen),
+      "where GPUs, NICs and processes are (nvidia-smi topo -m, lstopo, numactl) is not among the inputs");
 }
 
 // ---- DRV-1 ----
@@ -205,9 +203,8 @@ Outcome judge_shown_drivers(const DossierFacts& facts) {
     if (lsmod->is_whole) seen.push_back(shown("loaded modules", lsmod->modules.size(), "", *document));
   }
   if (auto finding = unregistered_peer_memory(facts)) findings.push_back(std::move(*finding));
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (seen.empty()) return Outcome::not_checked("neither a kernel log nor a whole lsmod is among the inputs");
-  return Outcome::passed(std::move(seen));
+  return Outcome::of(std::move(findings), std::move(seen),
+                     "neither a kernel log nor a whole lsmod is among the inputs");
 }
 
 }  // namespace

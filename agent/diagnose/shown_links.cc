@@ -20,7 +20,6 @@ using evidence::MlxlinkReport;
 
 // RS(544,514) mends up to 15 symbols of a codeword, RS(528,514) up to 7. IEEE 802.3, clauses 91 and 119.
 constexpr int kLastGoodBin = 15;
-constexpr int kNearTheEnd = 12;
 
 std::string label(const evidence::Document& document) {
   const std::string host = document.host.value_or("");
@@ -30,12 +29,13 @@ std::string label(const evidence::Document& document) {
 // ---- LINK-1 ----
 
 // The lane that holds nearly all raw errors.
-std::optional<std::size_t> worst_lane(const std::vector<std::uint64_t>& errors) {
+std::optional<std::size_t> worst_lane(const std::vector<std::uint64_t>& errors, const Policy& policy) {
   std::uint64_t sum = 0;
   for (const std::uint64_t lane : errors) sum += lane;
   if (errors.size() < 2 || sum == 0) return std::nullopt;
   const auto worst = std::max_element(errors.begin(), errors.end());
-  if (static_cast<double>(*worst) < 0.9 * static_cast<double>(sum)) return std::nullopt;
+  if (static_cast<double>(*worst) < policy.uneven_raw_lane.value() * static_cast<double>(sum))
+    return std::nullopt;
   return static_cast<std::size_t>(worst - errors.begin());
 }
 
@@ -63,7 +63,7 @@ std::optional<Finding> damaged(const evidence::Document& document, const Mlxlink
   finding.subject = label(document);
   finding.confidence = by_ratio ? Confidence::high : Confidence::medium;
   finding.cause = "Errors remain after FEC: the link damages frames.";
-  if (const auto lane = worst_lane(report.raw_errors_of_lane)) {
+  if (const auto lane = worst_lane(report.raw_errors_of_lane, policy)) {
     finding.evidence.push_back(shown(fmt::format("raw errors of lane {}", *lane),
                                      report.raw_errors_of_lane[*lane], "", document, report.lanes_line));
     finding.cause += fmt::format(" Nearly all raw errors are on lane {}.", *lane);
@@ -73,8 +73,9 @@ std::optional<Finding> damaged(const evidence::Document& document, const Mlxlink
 }
 
 // Corrected bits are no fault; uneven lanes and a histogram that reaches far are worth a remark.
-std::optional<Finding> uneven_lanes(const evidence::Document& document, const MlxlinkReport& report) {
-  const auto lane = worst_lane(report.raw_errors_of_lane);
+std::optional<Finding> uneven_lanes(const evidence::Document& document, const MlxlinkReport& report,
+                                    const Policy& policy) {
+  const auto lane = worst_lane(report.raw_errors_of_lane, policy);
   if (!lane) return std::nullopt;
   Finding finding;
   finding.severity = Severity::info;
@@ -91,11 +92,11 @@ std::optional<Finding> uneven_lanes(const evidence::Document& document, const Ml
   return finding;
 }
 
-std::optional<Finding> far_bins(const evidence::Document& document,
-                                const std::vector<evidence::FecBin>& bins) {
+std::optional<Finding> far_bins(const evidence::Document& document, const std::vector<evidence::FecBin>& bins,
+                                const Policy& policy) {
   const evidence::FecBin* worst = nullptr;
   for (const evidence::FecBin& bin : bins) {
-    if (bin.codewords > 0 && bin.bin >= kNearTheEnd) worst = &bin;
+    if (bin.codewords > 0 && bin.bin >= policy.far_fec_bin) worst = &bin;
   }
   if (worst == nullptr) return std::nullopt;
   Finding finding;
@@ -124,8 +125,10 @@ Outcome judge_shown_errors(const DossierFacts& facts) {
       findings.push_back(std::move(*finding));
       continue;
     }
-    if (auto finding = uneven_lanes(*document, *report)) findings.push_back(std::move(*finding));
-    if (auto finding = far_bins(*document, report->bins)) findings.push_back(std::move(*finding));
+    if (auto finding = uneven_lanes(*document, *report, facts.policy))
+      findings.push_back(std::move(*finding));
+    if (auto finding = far_bins(*document, report->bins, facts.policy))
+      findings.push_back(std::move(*finding));
     if (report->effective_ber)
       seen.push_back(
           shown("effective physical BER", *report->effective_ber, "", *document, report->effective_line));
@@ -135,13 +138,12 @@ Outcome judge_shown_errors(const DossierFacts& facts) {
   }
   for (const auto& [document, histogram] : facts.dossier.all<evidence::FecHistogram>()) {
     if (findings.size() >= kMostShownFindings) break;
-    if (auto finding = far_bins(*document, histogram->bins)) findings.push_back(std::move(*finding));
+    if (auto finding = far_bins(*document, histogram->bins, facts.policy))
+      findings.push_back(std::move(*finding));
     seen.push_back(shown("FEC bins, the last with codewords", histogram->bins.back().bin, "", *document));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (seen.empty())
-    return Outcome::not_checked("neither mlxlink's error counters nor a FEC histogram is among the inputs");
-  return Outcome::passed(std::move(seen));
+  return Outcome::of(std::move(findings), std::move(seen),
+                     "neither mlxlink's error counters nor a FEC histogram is among the inputs");
 }
 
 // ---- LINK-2 ----
@@ -301,11 +303,8 @@ Outcome judge_shown_state(const DossierFacts& facts) {
     add_mlxlink(*document, *report, findings, seen);
   for (const auto& [document, links] : facts.dossier.all<evidence::FabricLinks>())
     add_fabric(*document, *links, findings);
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (seen.empty())
-    return Outcome::not_checked(
-        "no state or rate of a link, and no kernel log with links, is among the inputs");
-  return Outcome::passed(std::move(seen));
+  return Outcome::of(std::move(findings), std::move(seen),
+                     "no state or rate of a link, and no kernel log with links, is among the inputs");
 }
 
 }  // namespace

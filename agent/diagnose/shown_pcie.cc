@@ -161,11 +161,9 @@ Outcome judge_shown_links(const DossierFacts& facts) {
       }
     }
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (seen.empty())
-    return Outcome::not_checked(
-        "neither LnkSta with LnkCap (lspci -vvv) nor the kernel's line about PCIe bandwidth is there");
-  return Outcome::passed(std::move(seen));
+  return Outcome::of(
+      std::move(findings), std::move(seen),
+      "neither LnkSta with LnkCap (lspci -vvv) nor the kernel's line about PCIe bandwidth is there");
 }
 
 // ---- PCIE-2 ----

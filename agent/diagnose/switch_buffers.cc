@@ -32,6 +32,16 @@ const SwitchBuffer* buffer_for(const SwitchSettings& settings, Priority priority
   return found == settings.buffers.end() ? nullptr : &found->second;
 }
 
+Finding ports_finding(const SwitchText& text, const SwitchPorts& ports, std::vector<Evidence> evidence,
+                      std::string cause, Fix fix) {
+  Finding finding;
+  finding.subject = subject_of(text, ports);
+  finding.evidence = std::move(evidence);
+  finding.cause = std::move(cause);
+  finding.fix = std::move(fix);
+  return finding;
+}
+
 // ---- ECN-1 ----
 
 // The most that one port's priority may hold before it sends Xoff, when nothing else fills the pool: a static
@@ -48,12 +58,8 @@ std::optional<Bytes> pause_threshold(const SwitchBuffer& buffer) {
 
 Finding ecn_finding(const SwitchText& text, const SwitchPorts& ports, std::vector<Evidence> evidence,
                     std::string cause, std::string fix) {
-  Finding finding;
+  Finding finding = ports_finding(text, ports, std::move(evidence), std::move(cause), advise(std::move(fix)));
   finding.confidence = Confidence::medium;
-  finding.subject = subject_of(text, ports);
-  finding.evidence = std::move(evidence);
-  finding.cause = std::move(cause);
-  finding.fix = advise(std::move(fix));
   return finding;
 }
 
@@ -96,7 +102,7 @@ void judge_queue_ecn(const SwitchText& text, const SwitchPorts& ports, Priority 
       return;
     }
   }
-  good.insert(good.end(), evidence.begin(), evidence.end());
+  append(good, std::move(evidence));
 }
 
 Outcome judge_switch_ecn(const DossierFacts& facts) {
@@ -130,21 +136,17 @@ Outcome judge_switch_headroom(const DossierFacts& facts) {
               switch_setting(text, ports, "cable", "cable", s.cable->count(), "m"),
               switch_setting(text, ports, "speed", "speed", to_text(*s.speed))};
           if (*buffer.headroom >= least) {
-            good.insert(good.end(), evidence.begin(), evidence.end());
+            append(good, std::move(evidence));
             continue;
           }
-          Finding finding;
-          finding.subject = subject_of(text, ports);
-          finding.evidence = std::move(evidence);
-          finding.cause = fmt::format(
-              "Headroom for {} holds less than what is on the way when Xoff is sent: the cable alone and a "
-              "packet at each "
-              "end are {}. Lossless traffic is dropped when the port pauses.",
-              to_text(*buffer.headroom), to_text(least));
-          finding.fix = advise(
-              "Take the buffer profile of this speed and cable length; compute it anew after a change of "
-              "either or of the MTU.");
-          findings.push_back(std::move(finding));
+          findings.push_back(ports_finding(
+              text, ports, std::move(evidence),
+              fmt::format("Headroom for {} holds less than what is on the way when Xoff is sent: the cable "
+                          "alone and a packet at each end are {}. Lossless traffic is dropped when the port "
+                          "pauses.",
+                          to_text(*buffer.headroom), to_text(least)),
+              advise("Take the buffer profile of this speed and cable length; compute it anew after a change "
+                     "of either or of the MTU.")));
         }
       });
 }
@@ -178,21 +180,16 @@ Outcome judge_watchdog_order(const DossierFacts& facts) {
           std::vector<Evidence> evidence{
               shown_detection, setting("stall prevention of " + nic.who, nic.ms, "ms", source::kWatchdog)};
           if (milliseconds(nic.ms) < *watchdog->detection) {
-            good.insert(good.end(), evidence.begin(), evidence.end());
+            append(good, std::move(evidence));
             continue;
           }
-          Finding finding;
-          finding.subject = subject_of(text, ports);
-          finding.evidence = std::move(evidence);
-          finding.cause = fmt::format(
-              "The NIC stops a storm of its own only after {} ms, the switch after {}: the switch drops the "
-              "lossless "
-              "queue before the NIC gives up pausing.",
-              nic.ms, to_text(*watchdog->detection));
-          finding.fix =
+          findings.push_back(ports_finding(
+              text, ports, std::move(evidence),
+              fmt::format("The NIC stops a storm of its own only after {} ms, the switch after {}: the "
+                          "switch drops the lossless queue before the NIC gives up pausing.",
+                          nic.ms, to_text(*watchdog->detection)),
               advise(fmt::format("Set the NIC's stall prevention below {}.", to_text(*watchdog->detection)),
-                     {fmt::format("ethtool --set-tunable {} pfc-prevention-tout 100", nic.who)});
-          findings.push_back(std::move(finding));
+                     {fmt::format("ethtool --set-tunable {} pfc-prevention-tout 100", nic.who)})));
         }
       });
 }
@@ -223,18 +220,16 @@ Outcome judge_switch_mtu(const DossierFacts& facts) {
             switch_setting(text, ports, "mtu", "MTU of the port", ports.settings.mtu->count(), "B"),
             setting("RDMA MTU of " + who, largest->count(), "B", source::kRdma)};
         if (ports.settings.mtu->count() >= largest->count() + kPacketOverhead) {
-          good.insert(good.end(), evidence.begin(), evidence.end());
+          append(good, std::move(evidence));
           return;
         }
-        Finding finding;
-        finding.subject = subject_of(text, ports);
-        finding.evidence = std::move(evidence);
-        finding.cause = fmt::format(
-            "Packets with {} B of data do not fit into this port's MTU of {}: small ones pass and full ones "
-            "vanish.",
-            largest->count(), to_text(*ports.settings.mtu));
-        finding.fix = advise("Raise the MTU of every port on the way to 9216.");
-        findings.push_back(std::move(finding));
+        findings.push_back(ports_finding(
+            text, ports, std::move(evidence),
+            fmt::format(
+                "Packets with {} B of data do not fit into this port's MTU of {}: small ones pass and "
+                "full ones vanish.",
+                largest->count(), to_text(*ports.settings.mtu)),
+            advise("Raise the MTU of every port on the way to 9216.")));
       });
 }
 
@@ -268,17 +263,14 @@ Outcome judge_switch_shares(const DossierFacts& facts) {
           good.push_back(std::move(evidence));
           return;
         }
-        Finding finding;
+        Finding finding = ports_finding(
+            text, ports,
+            {std::move(evidence), switch_setting(text, ports, "", "all shares together", total, "%")},
+            total > 102 ? "The shares of the queues are more than 100 % together."
+            : starves   ? "The lossless queue has no share: under load it gets what the others leave."
+                        : "The lossless queue has less than half of the bandwidth.",
+            advise("Give the RoCE queue 50 to 90 %, CNPs strict priority, and the rest to the others."));
         finding.severity = total > 102 || starves ? Severity::warning : Severity::info;
-        finding.subject = subject_of(text, ports);
-        finding.evidence = {std::move(evidence),
-                            switch_setting(text, ports, "", "all shares together", total, "%")};
-        finding.cause = total > 102 ? "The shares of the queues are more than 100 % together."
-                        : starves
-                            ? "The lossless queue has no share: under load it gets what the others leave."
-                            : "The lossless queue has less than half of the bandwidth.";
-        finding.fix =
-            advise("Give the RoCE queue 50 to 90 %, CNPs strict priority, and the rest to the others.");
         findings.push_back(std::move(finding));
       });
 }

@@ -78,9 +78,8 @@ Outcome judge_switch_pfc(const DossierFacts& facts) {
     }
     if (!fits && !misfits.empty()) findings.push_back(std::move(misfits.front()));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("PFC of a switch and of a host's port are not both among the inputs");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "PFC of a switch and of a host's port are not both among the inputs");
 }
 
 // ---- MAP-5 ----
@@ -101,7 +100,7 @@ void judge_mark(const SwitchText& text, const SwitchPorts& ports, const MarkedTr
   const bool is_lossy = s.pfc && !s.pfc->is_empty() && !s.pfc->contains(*priority);
   const bool differs = mark.priority && *mark.priority != *priority;
   if (!is_lossy && !differs) {
-    if (s.pfc && s.pfc->contains(*priority)) good.insert(good.end(), evidence.begin(), evidence.end());
+    if (s.pfc && s.pfc->contains(*priority)) append(good, std::move(evidence));
     return;
   }
   Finding finding;
@@ -241,6 +240,7 @@ Outcome judge_switch_cnps(const DossierFacts& facts) {
 // ---- SW-4 ----
 
 Outcome judge_announcements(const DossierFacts& facts) {
+  const auto hosts = host_lossless(facts);
   std::vector<Finding> findings;
   std::vector<Evidence> good;
   for (const SwitchText& text : switch_texts(facts)) {
@@ -251,7 +251,7 @@ Outcome judge_announcements(const DossierFacts& facts) {
     const auto& pfc = text.model().common.pfc;
     const bool lossy = pfc && !pfc->is_empty() && !pfc->contains(*announced);
     std::optional<HostLossless> other;
-    for (const HostLossless& host : host_lossless(facts)) {
+    for (const HostLossless& host : hosts) {
       if (!host.pfc.contains(*announced)) other = host;
     }
     if (!lossy && !other) {
@@ -275,9 +275,8 @@ Outcome judge_announcements(const DossierFacts& facts) {
         advise("Announce the priority that has PFC at both ends, or take DCBX off the host (PFC-2).");
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no text of a switch says what it announces for UDP 4791");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no text of a switch says what it announces for UDP 4791");
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "agent/diagnose/switch_facts.h"
 
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
+
+#include "agent/diagnose/finding_groups.h"
 
 namespace rocetune::diagnose {
 
@@ -24,11 +26,7 @@ std::vector<SwitchText> switch_texts(const DossierFacts& facts) {
   return out;
 }
 
-std::string SwitchPorts::text() const {
-  if (ports.size() == 1) return ports.front();
-  if (ports.size() <= 3) return fmt::format("{}", fmt::join(ports, ", "));
-  return fmt::format("{}, {} and {} more", ports[0], ports[1], ports.size() - 2);
-}
+std::string SwitchPorts::text() const { return named(ports, ports.size() <= 3 ? 3 : 2); }
 
 namespace {
 
@@ -172,9 +170,8 @@ Outcome judge_switches(const DossierFacts& facts, SwitchAspect aspect, const std
   for (const SwitchText& text : texts) {
     for (const SwitchPorts& ports : alike_ports(text.model(), aspect)) judge(text, ports, findings, good);
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(texts.empty() ? "there is no text of a switch among the inputs" : reason);
+  return Outcome::of(std::move(findings), std::move(good),
+                     texts.empty() ? "there is no text of a switch among the inputs" : reason);
 }
 
 }  // namespace rocetune::diagnose

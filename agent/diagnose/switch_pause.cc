@@ -91,23 +91,30 @@ Outcome judge_switch_watchdog(const DossierFacts& facts) {
         port));
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no output of a switch's PFC watchdog (show pfcwd stats) among the inputs");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no output of a switch's PFC watchdog (show pfcwd stats) among the inputs");
 }
 
-// PFC frames that any text counts as received on a port, of that priority; nothing if none counts them.
-std::optional<std::uint64_t> frames_received(const DossierFacts& facts, const std::string& port,
-                                             int priority) {
-  std::optional<std::uint64_t> out;
+// PFC frames that texts count as received, by port.
+using FramesReceived = std::map<std::string, std::vector<const PfcFrames*>>;
+FramesReceived frames_received(const DossierFacts& facts) {
+  FramesReceived out;
   for (const SwitchText& text : switch_texts(facts)) {
     for (const PfcFrames& frames : text.evidence->pfc_frames) {
-      if (!frames.received || frames.port != port) continue;
-      const auto count = priority < 8 && frames.of_priority[static_cast<std::size_t>(priority)]
-                             ? frames.of_priority[static_cast<std::size_t>(priority)]
-                             : frames.total;
-      if (count) out = std::max(out.value_or(0), *count);
+      if (frames.received) out[frames.port].push_back(&frames);
     }
+  }
+  return out;
+}
+
+// The most that any text counts of that priority; nothing if none counts them.
+std::optional<std::uint64_t> most_of(const std::vector<const PfcFrames*>& texts, int priority) {
+  std::optional<std::uint64_t> out;
+  for (const PfcFrames* frames : texts) {
+    const auto count = priority < 8 && frames->of_priority[static_cast<std::size_t>(priority)]
+                           ? frames->of_priority[static_cast<std::size_t>(priority)]
+                           : frames->total;
+    if (count) out = std::max(out.value_or(0), *count);
   }
   return out;
 }
@@ -115,11 +122,12 @@ std::optional<std::uint64_t> frames_received(const DossierFacts& facts, const st
 Outcome judge_storm_shown(const DossierFacts& facts) {
   std::vector<Finding> findings;
   std::vector<Evidence> good;
+  FramesReceived received = frames_received(facts);
   for (const auto& [key, rows] : watchdog_history(facts)) {
     const auto& [port, number] = key;
     const WatchdogShown& last = rows.back();
     // A storm needs pause frames: a switch that counts none of them contradicts itself (SW-3).
-    const bool contradicted = frames_received(facts, port, number) == std::optional<std::uint64_t>(0);
+    const bool contradicted = most_of(received[port], number) == std::optional<std::uint64_t>(0);
     if (last.queue->status != "stormed" || contradicted) {
       if (!has_storms(rows))
         good.push_back(shown(fmt::format("{} queue {}", port, number), last.queue->status, "", *last.document,
@@ -143,9 +151,8 @@ Outcome judge_storm_shown(const DossierFacts& facts) {
                            port));
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no text says how long a priority was paused: a storm cannot be told");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no text says how long a priority was paused: a storm cannot be told");
 }
 
 // ---- SW-2 ----

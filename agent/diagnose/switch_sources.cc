@@ -55,7 +55,7 @@ Outcome contradictions(const DossierFacts& facts) {
     if (!cached.empty())
       evidence.push_back(shown("the command line counts since", cached, "", *cli.document, 1));
     if ((*cli.frames == 0) == (*asic.frames == 0)) {
-      good.insert(good.end(), evidence.begin(), evidence.end());
+      append(good, std::move(evidence));
       continue;
     }
     Finding finding;
@@ -134,7 +134,7 @@ Outcome contradictions(const DossierFacts& facts) {
                                        shown(fmt::format("PFC frames received on priority {}", storm.queue),
                                              *frames, "frames", *other.document, row.line)};
         if (*frames > 0) {
-          good.insert(good.end(), evidence.begin(), evidence.end());
+          append(good, std::move(evidence));
           continue;
         }
         Finding finding;
@@ -151,9 +151,8 @@ Outcome contradictions(const DossierFacts& facts) {
       }
     }
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no two sources of a switch that count the same thing are among the inputs");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no two sources of a switch that count the same thing are among the inputs");
 }
 
 // ---- LOSS-1 ----
@@ -180,7 +179,7 @@ void judge_drops(const DossierFacts& facts, const SwitchText& text, const std::s
       shown(what, dropped, "packets", *text.document, line),
       shown("offered (sent and dropped)", offered, "packets", *text.document, line)};
   if (share < facts.policy.notable_loss.value()) {
-    good.insert(good.end(), evidence.begin(), evidence.end());
+    append(good, std::move(evidence));
     return;
   }
   Finding finding;
@@ -222,9 +221,8 @@ Outcome judge_switch_loss(const DossierFacts& facts) {
                   text.name() + " " + row.port + " queue " + row.queue, findings, good);
     }
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no counters of a switch's drops among the inputs");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no counters of a switch's drops among the inputs");
 }
 
 }  // namespace

@@ -27,6 +27,11 @@ std::string environment_of(const ShownSetting& seen) {
   return seen.document->file;
 }
 
+std::string launch_place_of(const ShownSetting& seen) {
+  const bool is_file = seen.setting->host.empty() && !seen.document->host;
+  return is_file && seen.document->phase ? seen.document->series : environment_of(seen);
+}
+
 const evidence::Signs* signs_of(const evidence::Document& document) {
   if (const auto* log = document.as<evidence::NcclLog>()) return &log->signs;
   if (const auto* log = document.as<evidence::UcxLog>()) return &log->signs;

@@ -20,9 +20,10 @@ namespace rocetune::diagnose {
 
 // Every variable of environments, command lines and logs, in the order of documents.
 std::vector<ShownSetting> all_settings(const DossierFacts& facts);
-// Whose environment it is: the host that a line or the file names, else the file. Two phases of one file are
-// one.
+// Whose environment it is: the host that a line or the file names, else the file.
 std::string environment_of(const ShownSetting& seen);
+// The same where two phases of one file are one: the later one counts.
+std::string launch_place_of(const ShownSetting& seen);
 
 // The signs that a document's content carries; nullptr for a format without.
 const evidence::Signs* signs_of(const evidence::Document& document);

@@ -43,8 +43,4 @@ std::string total_caution(const CountedPort& port) {
                        : "";
 }
 
-void append(std::vector<Evidence>& into, std::vector<Evidence> more) {
-  for (Evidence& one : more) into.push_back(std::move(one));
-}
-
 }  // namespace rocetune::diagnose

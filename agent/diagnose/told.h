@@ -31,8 +31,6 @@ bool is_notable_told(const CountedPort& port, const Pause& pause, const Policy& 
 // What to add to a cause that rests on totals; empty for a pair.
 std::string total_caution(const CountedPort& port);
 
-void append(std::vector<Evidence>& into, std::vector<Evidence> more);
-
 // Judges each counted port by itself: `judge` adds findings or evidence of what is fine. Not checked, for
 // `reason`, if it did neither.
 template <class Judge>
@@ -40,9 +38,7 @@ Outcome judge_counted(const DossierFacts& facts, const char* reason, Judge judge
   std::vector<Finding> findings;
   std::vector<Evidence> good;
   for (const CountedPort& port : facts.counted) judge(port, findings, good);
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(reason);
+  return Outcome::of(std::move(findings), std::move(good), reason);
 }
 
 }  // namespace rocetune::diagnose

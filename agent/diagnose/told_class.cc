@@ -6,6 +6,7 @@
 #include <set>
 
 #include "agent/diagnose/class_map.h"
+#include "agent/diagnose/finding_groups.h"
 #include "agent/diagnose/rule.h"
 #include "agent/diagnose/shown_ports.h"
 #include "agent/diagnose/told.h"
@@ -186,10 +187,8 @@ struct SaidByHosts {
                      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
     std::string out;
     for (const auto& [value, names] : groups) {
-      std::string list;
-      for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-      out +=
-          fmt::format("{}{} {} {}", out.empty() ? "" : ", ", list, names.size() == 1 ? "has" : "have", value);
+      out += fmt::format("{}{} {} {}", out.empty() ? "" : ", ", named(names),
+                         names.size() == 1 ? "has" : "have", value);
     }
     return out;
   }
@@ -249,12 +248,6 @@ void judge_said(const SaidByHosts& said, const char* what, const char* harm, con
   } else {
     append(good, said.evidence());
   }
-}
-
-Outcome outcome_of(std::vector<Finding> findings, std::vector<Evidence> good, const char* reason) {
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(reason);
 }
 
 // The interface that the class map of a host was read from; "IF" if none is named.
@@ -335,8 +328,8 @@ Outcome judge_class_of_hosts(const DossierFacts& facts) {
       }
     }
   }
-  return outcome_of(std::move(findings), std::move(good),
-                    "class maps or PFC of two named hosts are not among the inputs");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "class maps or PFC of two named hosts are not among the inputs");
 }
 
 }  // namespace

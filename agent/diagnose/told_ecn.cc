@@ -130,9 +130,8 @@ Outcome judge_told_ecn(const DossierFacts& facts) {
     judge_pause_without_cnps(facts, port, findings);
   }
   judge_lost_cnps(facts, findings);
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(
+  return Outcome::of(
+      std::move(findings), std::move(good),
       "no counters of CE marks and CNPs (np_ecn_marked_roce_packets, np_cnp_sent, rp_cnp_handled) that moved "
       "are among the inputs");
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "agent/diagnose/finding_groups.h"
 #include "agent/diagnose/rule.h"
 #include "agent/diagnose/told.h"
 #include "agent/evidence/host_tools/bonding.h"
@@ -87,11 +88,12 @@ void judge_told_errors(const DossierFacts& facts, const CountedPort& port, std::
 
 // "uncorrectable_blocks" of `ethtool --show-fec`: frames that FEC gave up.
 void judge_told_fec(const DossierFacts& facts, std::vector<Finding>& findings, std::vector<Evidence>& good) {
+  const std::vector<const evidence::Pair*> pairs = facts.dossier.pairs_of("ethtool-fec");
   for (const evidence::Document* document : facts.dossier.of_format("ethtool-fec")) {
     const evidence::Counter* blocks = document->find_counter("uncorrectable_blocks");
     if (blocks == nullptr) continue;
     std::optional<std::uint64_t> risen;
-    for (const evidence::Pair* pair : facts.dossier.pairs_of("ethtool-fec")) {
+    for (const evidence::Pair* pair : pairs) {
       if (pair->after == document) risen = pair->delta("uncorrectable_blocks");
     }
     const Evidence seen =
@@ -119,9 +121,8 @@ Outcome judge_told_link_errors(const DossierFacts& facts) {
   std::vector<Evidence> good;
   for (const CountedPort& port : facts.counted) judge_told_errors(facts, port, findings, good);
   judge_told_fec(facts, findings, good);
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no symbol, CRC or FEC error counters are among the inputs");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no symbol, CRC or FEC error counters are among the inputs");
 }
 
 // ---- LINK-2 ----
@@ -177,9 +178,8 @@ Outcome judge_told_link_state(const DossierFacts& facts) {
   for (const auto& [document, link] : facts.dossier.all<evidence::EthtoolLink>()) {
     judge_told_speed(*document, *link, findings, good);
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("neither link-down counters nor link settings are among the inputs");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "neither link-down counters nor link settings are among the inputs");
 }
 
 // ---- LAG-1 ----
@@ -234,21 +234,17 @@ Outcome judge_told_bonds(const DossierFacts& facts) {
     Finding finding;
     finding.subject = document->host ? *document->host + " " + text->bond.name : text->bond.name;
     finding.evidence = std::move(seen);
-    std::string why;
-    for (const std::string& fault : faults) why += (why.empty() ? "" : ", ") + fault;
     finding.cause = fmt::format(
         "LACP is not up on all of the bond: {}. The switch does not aggregate, so {} of {} ports carries the "
         "traffic. That the bond shows as one RDMA device is by design.",
-        why, text->active_ports.value_or(1), text->members.size());
+        named(faults), text->active_ports.value_or(1), text->members.size());
     finding.fix = advise(
         "Configure LACP on the switch ports of all members, in one group; check the links of those left out, "
         "then that the partner's MAC is not zero and all members are in one aggregator.",
         {fmt::format("cat /proc/net/bonding/{}", text->bond.name)});
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no 802.3ad bond is among the inputs");
+  return Outcome::of(std::move(findings), std::move(good), "no 802.3ad bond is among the inputs");
 }
 
 }  // namespace

@@ -152,9 +152,7 @@ Outcome judge_told_storm(const DossierFacts& facts) {
   std::vector<Finding> findings;
   std::vector<Evidence> good;
   for (const CountedPort& port : facts.counted) judge(port, findings, good);
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(reason);
+  return Outcome::of(std::move(findings), std::move(good), reason);
 }
 
 // ---- PFC-6 ----

@@ -81,9 +81,8 @@ Outcome judge_told_receiver(const DossierFacts& facts) {
   std::vector<Evidence> good;
   judge_rnr_timer(facts, findings, good);
   for (const CountedPort& port : facts.counted) judge_told_ready(facts, port, findings, good);
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked(
+  return Outcome::of(
+      std::move(findings), std::move(good),
       "neither receiver-not-ready counters (out_of_buffer, rnr_nak_retry_err) nor queue-pair attributes are "
       "among the inputs");
 }
@@ -159,9 +158,8 @@ Outcome judge_told_timers(const DossierFacts& facts) {
         "waiting longer.");
     findings.push_back(std::move(finding));
   }
-  if (!findings.empty()) return Outcome::found(std::move(findings));
-  if (!good.empty()) return Outcome::passed(std::move(good));
-  return Outcome::not_checked("no timeout or retry_cnt of a queue pair is among the inputs");
+  return Outcome::of(std::move(findings), std::move(good),
+                     "no timeout or retry_cnt of a queue pair is among the inputs");
 }
 
 }  // namespace

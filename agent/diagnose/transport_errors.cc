@@ -46,7 +46,12 @@ std::vector<Evidence> evidence_of(const Completions& completions) {
   return out;
 }
 
-bool any_signs(const DossierFacts& facts) { return !signs_in(facts.dossier).empty(); }
+// Nothing of that kind in any log: a pass, if there are logs.
+Outcome none_logged(const DossierFacts& facts, const char* what) {
+  const std::vector<SignsSeen> logs = signs_in(facts.dossier);
+  if (logs.empty()) return Outcome::not_checked("no log of a program that uses RDMA is among the inputs");
+  return Outcome::passed({shown(what, 0, "", *logs.front().document)});
+}
 
 std::string subject_of_completions(const Completions& completions) {
   std::vector<std::string> names;
@@ -81,8 +86,6 @@ std::string registration_cause(std::optional<int> error) {
 }
 
 Outcome judge_memory(const DossierFacts& facts) {
-  if (!any_signs(facts))
-    return Outcome::not_checked("no log of a program that uses RDMA is among the inputs");
   std::vector<Finding> findings;
   const Completions protection = completions_in(facts.dossier, evidence::wc::kLocalProtection);
   if (!protection.first.empty()) {
@@ -136,9 +139,7 @@ Outcome judge_memory(const DossierFacts& facts) {
     findings.push_back(std::move(refused));
   }
   if (!findings.empty()) return Outcome::found(std::move(findings));
-  const auto seen = signs_in(facts.dossier);
-  return Outcome::passed(
-      {shown("local protection errors and refused registrations", 0, "", *seen.front().document)});
+  return none_logged(facts, "local protection errors and refused registrations");
 }
 
 // ---- PATH-3 ----
@@ -159,14 +160,8 @@ Moment moment_of(const Completions& completions) {
 }
 
 Outcome judge_retries(const DossierFacts& facts) {
-  if (!any_signs(facts))
-    return Outcome::not_checked("no log of a program that uses RDMA is among the inputs");
   const Completions lost = completions_in(facts.dossier, evidence::wc::kRetryExceeded);
-  if (lost.first.empty()) {
-    const auto seen = signs_in(facts.dossier);
-    return Outcome::passed(
-        {shown("completions with transport retries exceeded", 0, "", *seen.front().document)});
-  }
+  if (lost.first.empty()) return none_logged(facts, "completions with transport retries exceeded");
   const Moment moment = moment_of(lost);
   Finding finding;
   finding.severity = Severity::critical;
@@ -248,8 +243,6 @@ std::string like_subnets(const evidence::Signs& signs) {
 }
 
 Outcome judge_queue_pairs(const DossierFacts& facts) {
-  if (!any_signs(facts))
-    return Outcome::not_checked("no log of a program that uses RDMA is among the inputs");
   std::map<int, Finding> by_error;
   std::vector<Evidence> control;
   std::string subnets;
@@ -286,8 +279,7 @@ Outcome judge_queue_pairs(const DossierFacts& facts) {
                       "port 18515 and firewall first",
                       control.front().value));
     }
-    const auto seen = signs_in(facts.dossier);
-    return Outcome::passed({shown("failures to set up a queue pair", 0, "", *seen.front().document)});
+    return none_logged(facts, "failures to set up a queue pair");
   }
   std::vector<Finding> findings;
   for (auto& [error, finding] : by_error) {
@@ -309,13 +301,8 @@ Outcome judge_queue_pairs(const DossierFacts& facts) {
 // ---- LOSS-3 ----
 
 Outcome judge_logged_flushes(const DossierFacts& facts) {
-  if (!any_signs(facts))
-    return Outcome::not_checked("no log of a program that uses RDMA is among the inputs");
   const Completions flushed = completions_in(facts.dossier, evidence::wc::kFlushed);
-  if (flushed.first.empty()) {
-    const auto seen = signs_in(facts.dossier);
-    return Outcome::passed({shown("flushed requests", 0, "", *seen.front().document)});
-  }
+  if (flushed.first.empty()) return none_logged(facts, "flushed requests");
   Finding finding;
   finding.severity = Severity::info;
   finding.subject = subject_of_completions(flushed);
