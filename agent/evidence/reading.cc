@@ -208,6 +208,8 @@ class TextReader {
     if (begin >= text_.size() || (text_[begin] != '{' && text_[begin] != '[')) return false;
     if (json_in_vain_ > text_.size()) return false;
     const std::string_view rest = text_.substr(begin, kLargestJson);
+    // "[    8.387840] ...", "[0] NCCL INFO ...": no format is a list of anything but objects.
+    if (rest.front() == '[' && !looks_like_object(rest)) return false;
     boost::json::parse_options options;
     options.max_depth = 64;
     boost::json::stream_parser parser({}, options);
