@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "agent/evidence/rdma_tools/scan.h"
 #include "agent/host/gid_address.h"
@@ -123,6 +124,8 @@ std::optional<int> best_gid_index(const std::vector<host::Gid>& gids) {
   return ipv4 ? ipv4 : ipv6;
 }
 
+namespace {
+
 void add_facts(const RdmaView& view, Document& document) {
   std::size_t rows = 0;
   std::map<std::string, std::vector<host::Gid>> of_device;
@@ -160,6 +163,16 @@ std::optional<host::Host> host_of(const RdmaView& view) {
   }
   if (host.ports.empty()) return std::nullopt;
   return host;
+}
+
+}  // namespace
+
+Document document_of(RdmaView view) {
+  Document document;
+  add_facts(view, document);
+  document.host_part = host_of(view);
+  document.content = std::move(view);
+  return document;
 }
 
 }  // namespace rocetune::evidence
