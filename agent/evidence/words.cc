@@ -7,8 +7,6 @@
 namespace rocetune::evidence {
 namespace {
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 template <class Number>
 std::optional<Number> whole(std::string_view text, int base = 10) {
   const auto value = take_number<Number>(text, base);

@@ -33,6 +33,11 @@ class Words {
   std::size_t size_ = 0;
 };
 
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_hex_digit(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
 // Takes the number that a text begins with off its front. Nothing, with the text as it was, if none does, and
 // for one that is out of range, infinite or no number.
 template <class Number>

@@ -55,8 +55,6 @@ constexpr std::string_view kAppAnchors[] = {"modify QP",
                                             "*NOTICE*:",
                                             "*WARNING*:"};
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 // "I0331 12:02:38.363528 56056 rdma_context.cpp:125] text"
 bool is_glog(std::string_view text) {
   if (text.size() < 24 || std::string_view("IWEF").find(text[0]) == std::string_view::npos) return false;

@@ -6,6 +6,7 @@
 
 #include "agent/evidence/line.h"
 #include "agent/evidence/text_index.h"
+#include "agent/evidence/words.h"
 
 namespace rocetune::evidence {
 namespace {
@@ -98,10 +99,6 @@ constexpr Phrase kPhrases[] = {
     {KernelEvent::iommu_mode, "iommu: Default domain type:"},
 };
 
-bool holds_word(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
 // Of the rows' `first`, by their place in the table.
 const TextIndex& first_words() {
   static const TextIndex kIndex = [] {
@@ -110,10 +107,6 @@ const TextIndex& first_words() {
     return out;
   }();
   return kIndex;
-}
-
-bool is_hex_digit(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
 // "0001:43:00.0" or "0a:00.0" at a place of a text.
@@ -169,7 +162,7 @@ std::optional<KernelEvent> kernel_event_of(std::string_view text) {
     std::string_view words = phrase.second;
     while (!words.empty()) {
       const auto [word, rest] = split_at(words, '|');
-      if (holds_word(text, word)) return phrase.kind;
+      if (contains(text, word)) return phrase.kind;
       words = rest;
     }
   }

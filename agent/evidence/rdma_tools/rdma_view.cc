@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "agent/evidence/rdma_tools/scan.h"
+#include "agent/evidence/words.h"
 #include "agent/host/gid_address.h"
 
 namespace rocetune::evidence {
@@ -85,8 +86,7 @@ std::string normal_guid(std::string_view text) {
   std::string digits;
   for (const char c : text) {
     if (c == ':') continue;
-    const bool hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-    if (!hex || digits.size() == 16) return std::string(text);
+    if (!is_hex_digit(c) || digits.size() == 16) return std::string(text);
     digits += c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
   }
   if (digits.size() != 16) return std::string(text);

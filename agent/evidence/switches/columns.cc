@@ -14,8 +14,6 @@ namespace {
 constexpr std::string_view kBlanks = " \t";
 constexpr std::size_t kMostPorts = 4096;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 // Units that follow a number behind a blank and belong to its cell: "653.87 MB/s".
 bool is_rate_unit(std::string_view word) { return word.ends_with("B/s") && word.size() <= 5; }
 
