@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 namespace rocetune::evidence {
 namespace {
@@ -69,13 +70,41 @@ std::set<std::string> contradicted_facts(const std::vector<Document>& documents)
   return out;
 }
 
+// Document::find_counter for many: texts may have 200 000.
+class CounterIndex {
+ public:
+  explicit CounterIndex(const Document& document) {
+    for (const Counter& counter : document.counters) {
+      of_any_device_.try_emplace(counter.name, &counter);
+      of_device_.try_emplace({counter.name, counter.device}, &counter);
+    }
+  }
+  const Counter* find(std::string_view name, std::string_view device) const {
+    if (!device.empty()) return found(of_device_, {name, device});
+    return found(of_any_device_, name);
+  }
+
+ private:
+  template <class Map>
+  static const Counter* found(const Map& map, const typename Map::key_type& key) {
+    const auto at = map.find(key);
+    return at == map.end() ? nullptr : at->second;
+  }
+
+  std::unordered_map<std::string_view, const Counter*> of_any_device_;
+  std::map<std::pair<std::string_view, std::string_view>, const Counter*> of_device_;
+};
+
+// Nothing if one is not there or it went backwards.
+std::optional<std::uint64_t> delta_of(const Counter* before, const Counter* after) {
+  if (before == nullptr || after == nullptr || after->value < before->value) return std::nullopt;
+  return after->value - before->value;
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> Pair::delta(std::string_view name, std::string_view device) const {
-  const Counter* first = before->find_counter(name, device);
-  const Counter* last = after->find_counter(name, device);
-  if (first == nullptr || last == nullptr || last->value < first->value) return std::nullopt;
-  return last->value - first->value;
+  return delta_of(before->find_counter(name, device), after->find_counter(name, device));
 }
 
 Dossier::Dossier(std::vector<FileReport> files, std::vector<Document> documents)
@@ -121,10 +150,11 @@ std::vector<Fact> Dossier::facts() const {
     }
   }
   for (const Pair& pair : pairs_) {
+    const CounterIndex before(*pair.before), after(*pair.after);
     for (const Counter& counter : pair.after->counters) {
-      if (const auto delta = pair.delta(counter.name, counter.device)) {
-        add(named("delta.", counter, pair.after->file), static_cast<double>(*delta));
-      }
+      const auto delta =
+          delta_of(before.find(counter.name, counter.device), after.find(counter.name, counter.device));
+      if (delta) add(named("delta.", counter, pair.after->file), static_cast<double>(*delta));
     }
   }
   return out;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "agent/evidence/document.h"
-#include "agent/evidence/format.h"
+#include "agent/evidence/format_table.h"
 #include "dataplane/base/error.h"
 
 namespace rocetune::evidence {
@@ -78,6 +78,6 @@ struct TextReading {
   FileReport report;
   std::vector<Document> documents;
 };
-TextReading read_text(std::string_view text, const std::string& name, std::span<const Format> formats);
+TextReading read_text(std::string_view text, const std::string& name, const FormatTable& formats);
 
 }  // namespace rocetune::evidence

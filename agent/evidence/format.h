@@ -51,7 +51,8 @@ struct Format {
   // Whether a document begins with this line; the line is then given to the reader first. nullptr: JSON only.
   bool (*begins)(const Line& line, const Context& context) = nullptr;
   std::unique_ptr<DocumentReader> (*open)(const Context& context) = nullptr;
-  // A JSON value (a whole file, or what stands behind a prompt) as a document. nullptr: has no JSON form.
+  // A JSON value (a whole file, or what stands behind a prompt) as a document: an object, or a list of
+  // objects. nullptr: has no JSON form.
   std::optional<Document> (*from_json)(const boost::json::value& json, const Context& context) = nullptr;
 };
 

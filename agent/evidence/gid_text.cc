@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "agent/host/gid_address.h"
+
 namespace rocetune::evidence {
 namespace {
 
@@ -29,14 +31,12 @@ std::optional<std::array<std::uint8_t, 16>> sixteen_bytes(std::string_view text,
 }  // namespace
 
 std::optional<GidText> GidText::of(std::string_view text) {
-  if (text.size() < 2 || text.size() > 60 || text.find(':') == std::string_view::npos) return std::nullopt;
+  if (text.size() > 60) return std::nullopt;
+  auto bytes = sixteen_bytes(text, 16);
+  if (!bytes) bytes = host::gid_bytes(text);
+  if (!bytes) return std::nullopt;
   GidText out;
-  if (const auto bytes = sixteen_bytes(text, 16)) {
-    out.bytes_ = *bytes;
-    return out;
-  }
-  const std::string copy(text);
-  if (inet_pton(AF_INET6, copy.c_str(), out.bytes_.data()) != 1) return std::nullopt;
+  out.bytes_ = *bytes;
   return out;
 }
 

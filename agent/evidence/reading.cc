@@ -3,12 +3,12 @@
 #include <boost/json/stream_parser.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <list>
 
 #include "agent/evidence/dossier.h"
 #include "agent/evidence/file_name.h"
+#include "agent/evidence/format_table.h"
 #include "agent/evidence/host_marks.h"
 
 namespace rocetune::evidence {
@@ -16,58 +16,6 @@ namespace {
 
 constexpr std::size_t kLongestLine = 64 << 10;  // more of a line is not looked at
 constexpr std::size_t kLargestJson = 256 << 20;
-
-// Which formats have an anchor in a line. Every anchor is looked for at its first two bytes, by table.
-class AnchorIndex {
- public:
-  explicit AnchorIndex(std::span<const Format> formats) {
-    for (std::size_t i = 0; i < formats.size(); ++i) {
-      for (const std::string_view anchor : formats[i].anchors) {
-        const std::uint16_t key = key_of(anchor.data());
-        auto& slot = slots_[key];
-        if (slot == 0) {
-          chains_.emplace_back();
-          slot = static_cast<std::uint16_t>(chains_.size());
-        }
-        chains_[slot - 1].push_back({anchor, i});
-      }
-      if (formats[i].anchors.empty()) unanchored_.push_back(i);
-    }
-  }
-
-  // Sets the bit of every format that may begin with this line.
-  void find(std::string_view line, std::vector<bool>& hit) const {
-    std::fill(hit.begin(), hit.end(), false);
-    for (const std::size_t i : unanchored_) hit[i] = true;
-    if (line.size() < 2) return;
-    const char* const end = line.data() + line.size() - 1;
-    for (const char* at = line.data(); at < end; ++at) {
-      const std::uint16_t slot = slots_[key_of(at)];
-      if (slot == 0) continue;
-      for (const Anchor& anchor : chains_[slot - 1]) {
-        if (!hit[anchor.format] &&
-            line.substr(static_cast<std::size_t>(at - line.data())).starts_with(anchor.text)) {
-          hit[anchor.format] = true;
-        }
-      }
-    }
-  }
-
- private:
-  struct Anchor {
-    std::string_view text;
-    std::size_t format;
-  };
-  static std::uint16_t key_of(const char* at) {
-    std::uint16_t key;
-    std::memcpy(&key, at, sizeof key);
-    return key;
-  }
-
-  std::array<std::uint16_t, 65536> slots_{};
-  std::vector<std::vector<Anchor>> chains_;
-  std::vector<std::size_t> unanchored_;
-};
 
 // A document that is being read.
 struct Open {
@@ -82,15 +30,15 @@ struct Open {
 
 class TextReader {
  public:
-  TextReader(std::string_view text, const std::string& name, std::span<const Format> formats)
-      : text_(text), formats_(formats), anchors_(formats), hit_(formats.size()), name_(parts_of_name(name)) {
+  TextReader(std::string_view text, const std::string& name, const FormatTable& formats)
+      : text_(text), formats_(formats), name_(parts_of_name(name)) {
     out_.report.name = name;
     context_.file = name;
     context_.host = name_.host;
   }
 
   // One host's lines of a file that holds several hosts'.
-  TextReader(const HostLines& lines, const std::string& name, std::span<const Format> formats)
+  TextReader(const HostLines& lines, const std::string& name, const FormatTable& formats)
       : TextReader(lines.text, name, formats) {
     context_.host = lines.host;
     numbers_ = &lines.numbers;
@@ -182,10 +130,10 @@ class TextReader {
   }
 
   bool begin_document(const Line& line) {
-    anchors_.find(line.text, hit_);
-    for (std::size_t i = 0; i < formats_.size(); ++i) {
-      const Format& format = formats_[i];
-      if (!hit_[i] || format.begins == nullptr || !format.begins(line, context_)) continue;
+    formats_.find(line.text, may_begin_);
+    for (std::size_t i = 0; i < may_begin_.size(); ++i) {
+      const Format& format = formats_.formats()[i];
+      if (!may_begin_[i] || format.begins == nullptr || !format.begins(line, context_)) continue;
       // One that is open already has refused this line: the new one is another of its kind.
       for (auto it = open_.begin(); it != open_.end(); ++it) {
         if (it->format == &format) {
@@ -260,6 +208,8 @@ class TextReader {
     if (begin >= text_.size() || (text_[begin] != '{' && text_[begin] != '[')) return false;
     if (json_in_vain_ > text_.size()) return false;
     const std::string_view rest = text_.substr(begin, kLargestJson);
+    // "[    8.387840] ...", "[0] NCCL INFO ...": no format is a list of anything but objects.
+    if (rest.front() == '[' && !looks_like_object(rest)) return false;
     boost::json::parse_options options;
     options.max_depth = 64;
     boost::json::stream_parser parser({}, options);
@@ -278,7 +228,7 @@ class TextReader {
     const int lines =
         static_cast<int>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(at_),
                                     text_.begin() + static_cast<std::ptrdiff_t>(begin + length), '\n'));
-    for (const Format& format : formats_) {
+    for (const Format& format : formats_.formats()) {
       if (format.from_json == nullptr) continue;
       auto document = format.from_json(json, context_);
       if (!document) continue;
@@ -325,9 +275,8 @@ class TextReader {
   }
 
   std::string_view text_;
-  std::span<const Format> formats_;
-  AnchorIndex anchors_;
-  std::vector<bool> hit_;
+  const FormatTable& formats_;
+  std::vector<bool> may_begin_;  // of the line that no open document took
   NameParts name_;
   Context context_;
   LineCleaner cleaner_;
@@ -343,7 +292,7 @@ class TextReader {
 
 }  // namespace
 
-TextReading read_text(std::string_view text, const std::string& name, std::span<const Format> formats) {
+TextReading read_text(std::string_view text, const std::string& name, const FormatTable& formats) {
   const std::vector<HostLines> hosts = split_by_host(text);
   if (hosts.empty()) return TextReader(text, name, formats).read();
   TextReading out;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/evidence/document.h"
 #include "agent/evidence/gid_text.h"
 #include "agent/evidence/verbs_words.h"
 
@@ -95,6 +96,21 @@ struct Signs {
     completions.add(std::move(completion));
   }
 };
+
+// cqe.syndrome, cqe.vendor_syndrome, cqe.qpn.
+inline void add_facts_of(const CqeDump::Error& cqe, Document& document) {
+  document.add_fact("cqe.syndrome", cqe.syndrome);
+  document.add_fact("cqe.vendor_syndrome", cqe.vendor_syndrome);
+  document.add_fact("cqe.qpn", cqe.qpn);
+}
+
+// wc.status and wc.vendor_err of the first failed completion, if there is one.
+inline void add_completion_facts(const Signs& signs, Document& document) {
+  if (signs.completions.empty()) return;
+  const FailedCompletion& first = signs.completions.first.front();
+  document.add_fact("wc.status", first.status);
+  if (first.vendor) document.add_fact("wc.vendor_err", *first.vendor);
+}
 
 // The failed completion that an error CQE is, where no program says it in words; nothing for a syndrome that
 // is not known.

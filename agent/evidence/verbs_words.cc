@@ -57,9 +57,7 @@ constexpr Syndrome kSyndromes[] = {{0x01, 1},  {0x02, 2},  {0x04, 4}, {0x05, 5},
                                    {0x15, 12}, {0x16, 13}, {0x22, 16}};
 
 bool is_word_of_eight(std::string_view word) {
-  return word.size() == 8 && std::all_of(word.begin(), word.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-         });
+  return word.size() == 8 && std::all_of(word.begin(), word.end(), is_hex_digit);
 }
 
 std::uint32_t hexadecimal(std::string_view word) {

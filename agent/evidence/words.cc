@@ -1,44 +1,16 @@
 #include "agent/evidence/words.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "agent/evidence/line.h"
 
 namespace rocetune::evidence {
 namespace {
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-template <class Number>
-std::optional<Number> leading(std::string_view text, int base) {
-  Number value{};
-  std::from_chars_result result{};
-  if constexpr (std::is_floating_point_v<Number>) {
-    result = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (result.ec == std::errc() && !std::isfinite(value)) return std::nullopt;
-  } else {
-    result = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  }
-  if (result.ec != std::errc()) return std::nullopt;
-  return value;
-}
-
 template <class Number>
 std::optional<Number> whole(std::string_view text, int base = 10) {
-  Number value{};
-  std::from_chars_result result{};
-  if constexpr (std::is_floating_point_v<Number>) {
-    result = std::from_chars(text.data(), text.data() + text.size(), value);
-  } else {
-    result = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  }
-  if (text.empty() || result.ec != std::errc() || result.ptr != text.data() + text.size())
-    return std::nullopt;
-  if constexpr (std::is_floating_point_v<Number>) {
-    if (!std::isfinite(value)) return std::nullopt;
-  }
-  return value;
+  const auto value = take_number<Number>(text, base);
+  return text.empty() ? value : std::nullopt;
 }
 
 std::string_view number_behind(std::string_view text, std::string_view mark) {
@@ -102,8 +74,8 @@ std::optional<std::string_view> behind(std::string_view text, std::string_view m
   return out;
 }
 
-std::optional<double> leading_decimal(std::string_view text) { return leading<double>(text, 10); }
-std::optional<std::int64_t> leading_integer(std::string_view text) { return leading<std::int64_t>(text, 10); }
+std::optional<double> leading_decimal(std::string_view text) { return take_number<double>(text); }
+std::optional<std::int64_t> leading_integer(std::string_view text) { return take_number<std::int64_t>(text); }
 
 std::optional<std::int64_t> integer_behind(std::string_view text, std::string_view mark) {
   return leading_integer(number_behind(text, mark));
@@ -112,7 +84,7 @@ std::optional<std::int64_t> integer_behind(std::string_view text, std::string_vi
 std::optional<std::int64_t> hexadecimal_behind(std::string_view text, std::string_view mark) {
   std::string_view number = number_behind(text, mark);
   if (number.starts_with("0x")) number.remove_prefix(2);
-  return leading<std::int64_t>(number, 16);
+  return take_number<std::int64_t>(number, 16);
 }
 
 std::string_view word_behind(std::string_view text, std::string_view mark) {
@@ -138,15 +110,13 @@ std::string lower_case(std::string_view text) {
 }
 
 std::optional<std::uint64_t> size_of(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || value > (std::uint64_t{1} << 40)) return std::nullopt;
-  const std::string unit =
-      lower_case(std::string_view(end, static_cast<std::size_t>(text.data() + text.size() - end)));
+  const auto value = take_number<std::uint64_t>(text);
+  if (!value || *value > (std::uint64_t{1} << 40)) return std::nullopt;
+  const std::string unit = lower_case(text);
   if (unit.empty() || unit == "b") return value;
-  if (unit == "k" || unit == "kb" || unit == "kib") return value << 10;
-  if (unit == "m" || unit == "mb" || unit == "mib") return value << 20;
-  if (unit == "g" || unit == "gb" || unit == "gib") return value << 30;
+  if (unit == "k" || unit == "kb" || unit == "kib") return *value << 10;
+  if (unit == "m" || unit == "mb" || unit == "mib") return *value << 20;
+  if (unit == "g" || unit == "gb" || unit == "gib") return *value << 30;
   return std::nullopt;
 }
 

@@ -3,12 +3,15 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <type_traits>
 
 namespace rocetune::evidence {
 
@@ -29,6 +32,28 @@ class Words {
   std::array<std::string_view, kMost> at_;
   std::size_t size_ = 0;
 };
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_hex_digit(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+// Takes the number that a text begins with off its front. Nothing, with the text as it was, if none does, and
+// for one that is out of range, infinite or no number.
+template <class Number>
+std::optional<Number> take_number(std::string_view& text, int base = 10) {
+  Number value{};
+  std::from_chars_result result{};
+  if constexpr (std::is_floating_point_v<Number>) {
+    result = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (result.ec == std::errc() && !std::isfinite(value)) return std::nullopt;
+  } else {
+    result = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  }
+  if (result.ec != std::errc()) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(result.ptr - text.data()));
+  return value;
+}
 
 // The whole text as a number; nothing if anything else stands there. Decimal, finite: "12", "-1", "3.5e-07".
 std::optional<double> decimal_of(std::string_view text);

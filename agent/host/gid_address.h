@@ -9,6 +9,8 @@
 
 namespace rocetune::host {
 
+// The sixteen bytes of an IPv6 address, however it is written. Nothing for what is none.
+std::optional<std::array<std::uint8_t, 16>> gid_bytes(std::string_view text);
 // As sysfs prints it: eight groups of four hex digits. Of "::ffff:10.0.0.1", "fe80::ac0:ebff:fe00:1" and the
 // long form alike. Nothing for what is no IPv6 address.
 std::optional<std::string> normal_gid_address(std::string_view text);

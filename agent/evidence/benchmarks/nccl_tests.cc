@@ -40,18 +40,6 @@ const NcclTestsRow* NcclTests::cliff() const {
   return nullptr;
 }
 
-std::optional<double> NcclTests::bus_factor(std::string_view collective, int ranks) {
-  if (ranks < 1) return std::nullopt;
-  const double n = ranks;
-  if (collective == "all_reduce") return 2 * (n - 1) / n;
-  if (collective == "all_gather" || collective == "reduce_scatter" || collective == "alltoall" ||
-      collective == "gather" || collective == "scatter") {
-    return (n - 1) / n;
-  }
-  if (collective == "broadcast" || collective == "reduce" || collective == "sendrecv") return 1;
-  return std::nullopt;
-}
-
 namespace {
 
 constexpr std::string_view kNcclTestsAnchors[] = {"algbw",

@@ -46,9 +46,6 @@ struct NcclTests {
   double algbw_max_GBps() const;
   // The first row whose out-of-place busbw is below half of the best before it.
   const NcclTestsRow* cliff() const;
-  // busbw / algbw that the collective has with n ranks; nothing for an unknown one. Source:
-  // doc/PERFORMANCE.md of nccl-tests.
-  static std::optional<double> bus_factor(std::string_view collective, int ranks);
 };
 
 Format nccl_tests_format();

@@ -10,7 +10,7 @@
 
 namespace rocetune::evidence {
 
-std::span<const Format> all_formats() {
+const FormatTable& all_formats() {
   static const std::vector<Format> kFormats = [] {
     std::vector<Format> out;
     // Logs and shapes without a keyword ("NAME=value", rows of numbers) last: they must not take others'
@@ -21,7 +21,8 @@ std::span<const Format> all_formats() {
     }
     return out;
   }();
-  return kFormats;
+  static const FormatTable kTable(kFormats);
+  return kTable;
 }
 
 }  // namespace rocetune::evidence

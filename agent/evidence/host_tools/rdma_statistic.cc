@@ -2,6 +2,8 @@
 
 #include <boost/json.hpp>
 
+#include <unordered_set>
+
 #include "agent/evidence/host_tools/rdma_counter_names.h"
 #include "agent/evidence/host_tools/words.h"
 
@@ -57,11 +59,8 @@ class RdmaStatisticReader : public DocumentReader {
     std::string link(words[1]);
     // Counters bound to queue pairs: "link mlx5_0/1 cntn 4 ...". They are part of the port's.
     if (words.size() > 3 && words[2] == "cntn") link += " cntn " + std::string(words[3]);
-    for (const std::string& known : links_) {
-      if (known == link) return Verdict::next_document;  // the next snapshot
-    }
-    link_ = link;
-    links_.push_back(std::move(link));
+    if (!links_.insert(link).second) return Verdict::next_document;  // the next snapshot
+    link_ = std::move(link);
     if (link_.find(' ') == std::string::npos) ports_.push_back(port_of_link(words[1]));
     add_pairs(words, 2, number);
     return Verdict::mine;
@@ -82,7 +81,7 @@ class RdmaStatisticReader : public DocumentReader {
   }
 
   std::string link_;
-  std::vector<std::string> links_;
+  std::unordered_set<std::string> links_;
   std::vector<host::Port> ports_;
   Document document_;
 };

@@ -1,28 +1,21 @@
 #include "agent/evidence/host_tools/words.h"
 
 #include <algorithm>
-#include <charconv>
+#include <utility>
 
 #include "agent/evidence/line.h"
 
 namespace rocetune::evidence {
 namespace {
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 }  // namespace
 
 std::optional<int> small_number_of(std::string_view text) {
-  int base = 10;
-  if (text.starts_with("0x") || text.starts_with("0X")) {
-    text.remove_prefix(2);
-    base = 16;
-  }
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return value;
+  const auto value = integer_of_any_base(text);
+  if (!value || !std::in_range<int>(*value)) return std::nullopt;
+  return static_cast<int>(*value);
 }
 
 std::vector<std::string_view> command_words(std::string_view command) {

@@ -55,8 +55,6 @@ constexpr std::string_view kAppAnchors[] = {"modify QP",
                                             "*NOTICE*:",
                                             "*WARNING*:"};
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 // "I0331 12:02:38.363528 56056 rdma_context.cpp:125] text"
 bool is_glog(std::string_view text) {
   if (text.size() < 24 || std::string_view("IWEF").find(text[0]) == std::string_view::npos) return false;
@@ -164,18 +162,11 @@ class AppLogReader final : public DocumentReader {
     Document document;
     log_.cqe = dump_.first();
     if (log_.cqe) {
-      document.add_fact("cqe.syndrome", log_.cqe->syndrome);
-      document.add_fact("cqe.vendor_syndrome", log_.cqe->vendor_syndrome);
-      document.add_fact("cqe.qpn", log_.cqe->qpn);
+      add_facts_of(*log_.cqe, document);
       if (!dump_.host().empty() && dump_.host() != "localhost") document.host = std::string(dump_.host());
     }
-    if (!log_.signs.completions.empty()) {
-      const FailedCompletion& first = log_.signs.completions.first.front();
-      document.add_fact("wc.status", first.status);
-      if (first.vendor) document.add_fact("wc.vendor_err", *first.vendor);
-    } else if (log_.cqe) {
-      add_completion_of(*log_.cqe, log_.signs);
-    }
+    add_completion_facts(log_.signs, document);
+    if (log_.cqe && log_.signs.completions.empty()) add_completion_of(*log_.cqe, log_.signs);
     document.content = std::move(log_);
     return document;
   }

@@ -274,16 +274,8 @@ class NcclLogReader final : public DocumentReader {
   }
 
   void add_facts(Document& document) const {
-    if (!log_.signs.completions.empty()) {
-      const FailedCompletion& first = log_.signs.completions.first.front();
-      document.add_fact("wc.status", first.status);
-      if (first.vendor) document.add_fact("wc.vendor_err", *first.vendor);
-    }
-    if (log_.cqe) {
-      document.add_fact("cqe.syndrome", log_.cqe->syndrome);
-      document.add_fact("cqe.vendor_syndrome", log_.cqe->vendor_syndrome);
-      document.add_fact("cqe.qpn", log_.cqe->qpn);
-    }
+    add_completion_facts(log_.signs, document);
+    if (log_.cqe) add_facts_of(*log_.cqe, document);
     std::uint64_t gdr = 0, plain = 0;
     for (const NcclChannels& channels : log_.channels) {
       gdr += channels.gdr_send + channels.gdr_receive;

@@ -147,11 +147,7 @@ class Reader : public DocumentReader {
     view_.ports.erase(std::remove_if(view_.ports.begin(), view_.ports.end(),
                                      [](const RdmaPortView& p) { return p.line == 0; }),
                       view_.ports.end());
-    Document document;
-    add_facts(view_, document);
-    document.host_part = host_of(view_);
-    document.content = std::move(view_);
-    return document;
+    return document_of(std::move(view_));
   }
 
  private:

@@ -4,6 +4,7 @@
 
 #include "agent/evidence/rdma_tools/kernel_phrases.h"
 #include "agent/evidence/rdma_tools/scan.h"
+#include "agent/evidence/words.h"
 #include "agent/host/words.h"
 
 namespace rocetune::evidence {
@@ -42,8 +43,6 @@ struct Stamped {
   std::string_view text;         // behind the time stamp
   std::optional<double> time_s;  // since boot
 };
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // "[    8.387840] text", also "<6>[ 8.3] text". UCX stamps its lines with the seconds of the epoch.
 std::optional<Stamped> by_seconds(std::string_view text) {
@@ -131,8 +130,7 @@ std::vector<std::uint8_t> dump_row(std::string_view text) {
   if (colon != std::string_view::npos && colon <= 8) text.remove_prefix(colon + 1);
   for (const char c : text) {
     if (c == ' ') continue;
-    const bool hex = is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-    if (!hex || digits.size() >= 32) return {};
+    if (!is_hex_digit(c) || digits.size() >= 32) return {};
     digits += c;
   }
   if (digits.size() != 32) return {};

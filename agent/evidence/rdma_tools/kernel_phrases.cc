@@ -1,8 +1,12 @@
 #include "agent/evidence/rdma_tools/kernel_phrases.h"
 
-#include <array>
+#include <bitset>
+#include <cstddef>
+#include <iterator>
 
 #include "agent/evidence/line.h"
+#include "agent/evidence/text_index.h"
+#include "agent/evidence/words.h"
 
 namespace rocetune::evidence {
 namespace {
@@ -49,9 +53,9 @@ constexpr Phrase kPhrases[] = {
      "unable to add|can't delete|can't add|failed to add|Failed to add|failed to set"},
     {KernelEvent::address_handle, "Failed to allocate HW AH"},
     // Opcodes of bnxt's queue: CREATE_AH, ADD_GID, DELETE_GID (bnxt_re/roce_hsi.h).
-    {KernelEvent::address_handle, "]=0x15 status 0x"},
-    {KernelEvent::gid_refused, "]=0x17 status 0x"},
-    {KernelEvent::gid_refused, "]=0x18 status 0x"},
+    {KernelEvent::address_handle, "]=0x15 status 0x", "bnxt"},
+    {KernelEvent::gid_refused, "]=0x17 status 0x", "bnxt"},
+    {KernelEvent::gid_refused, "]=0x18 status 0x", "bnxt"},
     {KernelEvent::address_handle, "create_ah", "failed|Failed|error"},
     {KernelEvent::address_handle, "Create AH", "failed|Failed|error|Failure"},
     {KernelEvent::traffic_classes, "Too many traffic classes requested"},
@@ -95,28 +99,14 @@ constexpr Phrase kPhrases[] = {
     {KernelEvent::iommu_mode, "iommu: Default domain type:"},
 };
 
-bool holds_word(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
-}
-
-// A cheap look first: most lines of a kernel log are about something else. Every phrase holds one of these.
-bool may_matter(std::string_view text) {
-  static constexpr std::array<std::string_view, 26> kMarks{
-      "ink ",     "AER",  "DMAR",  "IO_PAGE",    "AMD-Vi",
-      "arm-smmu", "PCIe", "peer",  "symbol",     "gid",
-      "GID",      "ROCE", "AH",    "create_ah",  "traffic classes",
-      "rdma",     "cqe",  "odule", "emperature", "ealth",
-      "mlx5",     "bnxt", "irdma", "qedr",       "ypervisor",
-      "iommu"};
-  for (const std::string_view mark : kMarks) {
-    if (holds_word(text, mark)) return true;
-  }
-  return holds_word(text, "paravirtualized") || holds_word(text, "version magic") ||
-         holds_word(text, "ib_uverbs");
-}
-
-bool is_hex_digit(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+// Of the rows' `first`, by their place in the table.
+const TextIndex& first_words() {
+  static const TextIndex kIndex = [] {
+    TextIndex out;
+    for (std::size_t i = 0; i < std::size(kPhrases); ++i) out.add(kPhrases[i].first, i);
+    return out;
+  }();
+  return kIndex;
 }
 
 // "0001:43:00.0" or "0a:00.0" at a place of a text.
@@ -162,14 +152,17 @@ std::string_view netdev_of_link_line(std::string_view text) {
 }  // namespace
 
 std::optional<KernelEvent> kernel_event_of(std::string_view text) {
-  if (!may_matter(text)) return std::nullopt;
-  for (const Phrase& phrase : kPhrases) {
-    if (!holds_word(text, phrase.first)) continue;
+  std::bitset<std::size(kPhrases)> held;
+  first_words().find(text, held);
+  if (held.none()) return std::nullopt;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    if (!held[i]) continue;
+    const Phrase& phrase = kPhrases[i];
     if (phrase.second.empty()) return phrase.kind;
     std::string_view words = phrase.second;
     while (!words.empty()) {
       const auto [word, rest] = split_at(words, '|');
-      if (holds_word(text, word)) return phrase.kind;
+      if (contains(text, word)) return phrase.kind;
       words = rest;
     }
   }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "agent/evidence/rdma_tools/scan.h"
+#include "agent/evidence/words.h"
 
 namespace rocetune::evidence {
 namespace lspci_text {
@@ -18,18 +19,16 @@ constexpr std::array<std::string_view, 18> kAnchors{
 constexpr std::array<std::string_view, 7> kFields{
     "LnkCap:", "LnkSta:", "ACSCtl:", "ACSCap:", "DevCtl:", "DevCap:", "ATSCtl:"};
 
-bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
-
 // The length of "0000:19:00.0" or "19:00.0" at the beginning of a text; 0 if none is there.
 std::size_t address_length(std::string_view text) {
   std::size_t at = 0;
   const auto digits = [&](std::size_t least, std::size_t most) {
     std::size_t count = 0;
-    while (at < text.size() && count < most && is_hex(text[at])) ++at, ++count;
+    while (at < text.size() && count < most && is_hex_digit(text[at])) ++at, ++count;
     return count >= least;
   };
   std::size_t first = 0;
-  while (first < text.size() && first < 9 && is_hex(text[first])) ++first;
+  while (first < text.size() && first < 9 && is_hex_digit(text[first])) ++first;
   if (first >= 4) {
     if (first > 8 || first >= text.size() || text[first] != ':') return 0;
     at = first + 1;
@@ -54,7 +53,7 @@ bool is_description(std::string_view text) {
   const auto colon = text.find(": ");
   if (colon == std::string_view::npos || colon > 60) return false;
   const std::string_view kind = text.substr(0, colon);
-  if (kind.size() == 4 && std::all_of(kind.begin(), kind.end(), is_hex)) return true;
+  if (kind.size() == 4 && std::all_of(kind.begin(), kind.end(), is_hex_digit)) return true;
   static constexpr std::array<std::string_view, 12> kKinds{
       "ontroller",  "ridge", "eripheral", "ccelerator", "evice",  "nterface",
       "oprocessor", "SMBus", "memory",    "NVMe",       "System", "class"};
@@ -180,8 +179,8 @@ class Reader : public DocumentReader {
       const std::string_view word = text.substr(at, 9);
       const bool before = at > 0 && (text[at - 1] == '[' || text[at - 1] == ' ');
       const bool behind = at + 9 == text.size() || text[at + 9] == ']' || text[at + 9] == ' ';
-      if (before && behind && std::all_of(word.begin(), word.begin() + 4, is_hex) &&
-          std::all_of(word.begin() + 5, word.end(), is_hex)) {
+      if (before && behind && std::all_of(word.begin(), word.begin() + 4, is_hex_digit) &&
+          std::all_of(word.begin() + 5, word.end(), is_hex_digit)) {
         return std::string(word);
       }
     }

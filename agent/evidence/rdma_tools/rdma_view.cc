@@ -6,8 +6,10 @@
 #include <array>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "agent/evidence/rdma_tools/scan.h"
+#include "agent/evidence/words.h"
 #include "agent/host/gid_address.h"
 
 namespace rocetune::evidence {
@@ -84,8 +86,7 @@ std::string normal_guid(std::string_view text) {
   std::string digits;
   for (const char c : text) {
     if (c == ':') continue;
-    const bool hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-    if (!hex || digits.size() == 16) return std::string(text);
+    if (!is_hex_digit(c) || digits.size() == 16) return std::string(text);
     digits += c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
   }
   if (digits.size() != 16) return std::string(text);
@@ -122,6 +123,8 @@ std::optional<int> best_gid_index(const std::vector<host::Gid>& gids) {
   }
   return ipv4 ? ipv4 : ipv6;
 }
+
+namespace {
 
 void add_facts(const RdmaView& view, Document& document) {
   std::size_t rows = 0;
@@ -160,6 +163,16 @@ std::optional<host::Host> host_of(const RdmaView& view) {
   }
   if (host.ports.empty()) return std::nullopt;
   return host;
+}
+
+}  // namespace
+
+Document document_of(RdmaView view) {
+  Document document;
+  add_facts(view, document);
+  document.host_part = host_of(view);
+  document.content = std::move(view);
+  return document;
 }
 
 }  // namespace rocetune::evidence

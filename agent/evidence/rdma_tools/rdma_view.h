@@ -56,9 +56,8 @@ std::string vendor_of_device(std::string_view device);
 // The index to use: the lowest of RoCE v2 (or of unpublished type) that is IPv4-mapped; else global IPv6.
 std::optional<int> best_gid_index(const std::vector<host::Gid>& gids);
 
-// gid.rows, gid.best_index, mtu.active_B; `devices`: 2 or more put names into the facts.
-void add_facts(const RdmaView& view, Document& document);
-// The ports as a host; nothing without any that says something.
-std::optional<host::Host> host_of(const RdmaView& view);
+// With gid.rows, gid.best_index (of several devices with their names) and mtu.active_B as facts, and the
+// ports as a host where there are any.
+Document document_of(RdmaView view);
 
 }  // namespace rocetune::evidence

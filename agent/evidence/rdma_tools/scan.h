@@ -1,7 +1,6 @@
 // Small words of this family's readers: numbers at the beginning of a text, prompts of another host.
 #pragma once
 
-#include <charconv>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -10,6 +9,7 @@
 
 #include "agent/evidence/format.h"
 #include "agent/evidence/line.h"
+#include "agent/evidence/words.h"
 
 namespace rocetune::evidence {
 
@@ -17,11 +17,9 @@ namespace rocetune::evidence {
 template <class Number>
 std::optional<Number> leading_number(std::string_view text) {
   text = trimmed(text);
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end == text.data()) return std::nullopt;
+  const auto value = take_number<Number>(text);
   if constexpr (std::floating_point<Number>) {
-    if (!(value > -1e18 && value < 1e18)) return std::nullopt;  // "inf", "nan" are words
+    if (value && !(*value > -1e18 && *value < 1e18)) return std::nullopt;
   }
   return value;
 }
@@ -30,10 +28,8 @@ std::optional<Number> leading_number(std::string_view text) {
 template <std::integral Number>
 std::optional<Number> whole_number(std::string_view text, Number least, Number most) {
   text = trimmed(text);
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
-    return std::nullopt;
+  const auto value = take_number<Number>(text);
+  if (!value || !text.empty() || *value < least || *value > most) return std::nullopt;
   return value;
 }
 
@@ -41,10 +37,7 @@ std::optional<Number> whole_number(std::string_view text, Number least, Number m
 inline std::optional<std::uint64_t> hex_number(std::string_view text) {
   text = trimmed(text);
   if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  if (error != std::errc() || end == text.data()) return std::nullopt;
-  return value;
+  return take_number<std::uint64_t>(text, 16);
 }
 
 // Several hosts in one file: a prompt of another host than the one before begins another document.

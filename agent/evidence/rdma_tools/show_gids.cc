@@ -100,11 +100,7 @@ class Reader : public DocumentReader {
 
   std::optional<Document> finish() override {
     if (view_.ports.empty() && !has_header_) return std::nullopt;
-    Document document;
-    add_facts(view_, document);
-    document.host_part = host_of(view_);
-    document.content = std::move(view_);
-    return document;
+    return document_of(std::move(view_));
   }
 
  private:

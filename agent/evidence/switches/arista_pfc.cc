@@ -4,6 +4,8 @@
 
 #include "agent/evidence/switches/columns.h"
 #include "agent/evidence/switches/switch_evidence.h"
+#include "agent/evidence/words.h"
+#include "agent/host/words.h"
 
 namespace rocetune::evidence {
 namespace {
@@ -12,11 +14,11 @@ namespace {
 enum class AristaTable { none, flags, yes_no, counters, watchdog };
 
 AristaTable arista_table_of(std::string_view text) {
-  const auto words = words_of(text);
+  const auto words = host::words(text);
   if (words.size() < 3 || (words[0] != "Port" && words[0] != "Interface")) return AristaTable::none;
   if (words[1] == "Status" && words[2] == "Priorities") return AristaTable::flags;
   if (words[1] == "Enabled" && words[2] == "Priorities") return AristaTable::yes_no;
-  if (lower(words[1]) == "rxpfc" && lower(words[2]) == "txpfc") return AristaTable::counters;
+  if (lower_case(words[1]) == "rxpfc" && lower_case(words[2]) == "txpfc") return AristaTable::counters;
   if (words[1] == "TxQ" && text.find("stuck") != text.npos) return AristaTable::watchdog;
   return AristaTable::none;
 }
@@ -53,7 +55,7 @@ class AristaPfcReader : public DocumentReader {
     if (table_ == AristaTable::none) return Verdict::not_mine;
     if (is_rule(text) || text.starts_with("Interval/Mode") || text.starts_with("Config/Oper"))
       return Verdict::mine;
-    return take_row(words_of(text), line) ? Verdict::mine : Verdict::not_mine;
+    return take_row(host::words(text), line) ? Verdict::mine : Verdict::not_mine;
   }
 
   std::optional<Document> finish() override {
@@ -67,7 +69,7 @@ class AristaPfcReader : public DocumentReader {
   Verdict take_sentence(std::string_view text, int number) {
     any_ = true;
     if (text.starts_with("Global PFC")) {
-      const std::string value = lower(split_at(text, ':').second);
+      const std::string value = lower_case(split_at(text, ':').second);
       if (value == "enabled" || value == "disabled") {
         content_.pfc_globally = value == "enabled";
         content_.pfc_globally_line = number;
@@ -75,7 +77,7 @@ class AristaPfcReader : public DocumentReader {
     }
     constexpr std::string_view kTimeout = "The PFC watchdog timeout is ";
     if (text.starts_with(kTimeout)) {
-      const auto words = words_of(text.substr(kTimeout.size()));
+      const auto words = host::words(text.substr(kTimeout.size()));
       const auto [whole, fraction] = split_at(words.empty() ? std::string_view() : words[0], '.');
       const auto seconds_part = count_in(whole);
       if (seconds_part && *seconds_part < 3600) {
@@ -90,7 +92,7 @@ class AristaPfcReader : public DocumentReader {
     }
     constexpr std::string_view kAction = "The PFC watchdog action is ";
     if (text.starts_with(kAction) && content_.model.common.watchdog) {
-      content_.model.common.watchdog->action = words_of(text.substr(kAction.size())).front();
+      content_.model.common.watchdog->action = host::words(text.substr(kAction.size())).front();
     }
     return Verdict::mine;
   }

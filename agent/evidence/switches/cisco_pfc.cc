@@ -4,6 +4,8 @@
 
 #include "agent/evidence/switches/columns.h"
 #include "agent/evidence/switches/switch_evidence.h"
+#include "agent/evidence/words.h"
+#include "agent/host/words.h"
 
 namespace rocetune::evidence {
 namespace {
@@ -54,9 +56,9 @@ class CiscoPfcReader : public DocumentReader {
  private:
   // Port, mode, operation with its bitmap, and two numbers that may be missing.
   bool take_row(std::string_view text, int number) {
-    auto words = words_of(text);
+    auto words = host::words(text);
     if (words.size() < 3) return false;
-    const std::string mode = lower(words[1]);
+    const std::string mode = lower_case(words[1]);
     if (mode != "auto" && mode != "on" && mode != "off") return false;
     std::size_t end = words.size();
     std::vector<std::uint64_t> counts;
@@ -69,13 +71,14 @@ class CiscoPfcReader : public DocumentReader {
     const std::string_view operation(
         words[2].data(),
         static_cast<std::size_t>(words[end - 1].data() + words[end - 1].size() - words[2].data()));
-    const std::string word = lower(operation.substr(0, 2));
+    const std::string word = lower_case(operation.substr(0, 2));
     PfcState state;
     state.port = words[0];
     state.negotiated = mode == "auto";
     state.priorities = bitmap_in(operation);
-    state.active = word == "on" || (lower(operation).substr(0, 3) != "off" && state.priorities.has_value());
-    if (!*state.active && lower(operation).substr(0, 3) != "off") return false;
+    state.active =
+        word == "on" || (lower_case(operation).substr(0, 3) != "off" && state.priorities.has_value());
+    if (!*state.active && lower_case(operation).substr(0, 3) != "off") return false;
     if (!*state.active) state.priorities = PrioritySet();
     // A bitmap of nothing: the mode is on, but no class is lossless.
     if (state.priorities && state.priorities->is_empty()) state.active = false;

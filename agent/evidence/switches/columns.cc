@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "agent/evidence/line.h"
+#include "agent/evidence/words.h"
+#include "agent/host/words.h"
 
 namespace rocetune::evidence {
 namespace {
@@ -12,22 +14,10 @@ namespace {
 constexpr std::string_view kBlanks = " \t";
 constexpr std::size_t kMostPorts = 4096;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 // Units that follow a number behind a blank and belong to its cell: "653.87 MB/s".
 bool is_rate_unit(std::string_view word) { return word.ends_with("B/s") && word.size() <= 5; }
 
 }  // namespace
-
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> out;
-  for (std::size_t at = text.find_first_not_of(kBlanks); at != std::string_view::npos;) {
-    const std::size_t end = std::min(text.find_first_of(kBlanks, at), text.size());
-    out.push_back(text.substr(at, end - at));
-    at = text.find_first_not_of(kBlanks, end);
-  }
-  return out;
-}
 
 std::vector<std::string_view> cells_of(std::string_view text) {
   std::vector<std::string_view> out;
@@ -54,24 +44,16 @@ std::optional<std::uint64_t> count_in(std::string_view text) {
   return value;
 }
 
-std::optional<std::uint64_t> take_number(std::string_view& text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc()) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return value;
-}
-
 std::optional<std::vector<int>> numbers_in(std::string_view text, int most) {
   std::vector<int> out;
   text = trimmed(text);
   while (!text.empty()) {
-    const auto first = take_number(text);
+    const auto first = take_number<std::uint64_t>(text);
     if (!first || *first > static_cast<std::uint64_t>(most)) return std::nullopt;
     std::uint64_t last = *first;
     if (text.starts_with('-')) {
       text.remove_prefix(1);
-      const auto to = take_number(text);
+      const auto to = take_number<std::uint64_t>(text);
       if (!to || *to > static_cast<std::uint64_t>(most) || *to < *first) return std::nullopt;
       last = *to;
     }
@@ -116,7 +98,7 @@ std::optional<Bytes> size_in(std::string_view text, bool binary) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + digits, value);
   if (error != std::errc() || end != text.data() + digits || digits == 0) return std::nullopt;
-  const std::string unit = lower(trimmed(text.substr(digits)));
+  const std::string unit = lower_case(trimmed(text.substr(digits)));
   const double thousand = binary ? 1024 : 1000;
   double factor = 1;
   if (unit == "k" || unit == "kb" || unit == "kib" || unit == "kbytes") {
@@ -139,12 +121,12 @@ std::optional<std::vector<Dscp>> dscps_in(std::string_view text) {
   }
   std::string words(text);
   std::replace(words.begin(), words.end(), ',', ' ');
-  for (const std::string_view word : words_of(words)) {
+  for (const std::string_view word : host::words(words)) {
     if (const auto numbers = numbers_in(word, 63)) {
       for (const int n : *numbers) out.emplace_back(n);
     } else if (word == "default" || word == "be") {
       out.emplace_back(0);
-    } else if (const auto dscp = parse_dscp(lower(word))) {
+    } else if (const auto dscp = parse_dscp(lower_case(word))) {
       out.push_back(*dscp);
     } else {
       return std::nullopt;
@@ -157,12 +139,6 @@ std::optional<std::vector<Dscp>> dscps_in(std::string_view text) {
 bool is_rule(std::string_view text) {
   return text.size() >= 3 && text.find_first_not_of("-=+| \t") == std::string_view::npos &&
          text.find_first_of("-=") != std::string_view::npos;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
 }
 
 bool abbreviates(std::string_view word, std::string_view full, std::size_t least) {
@@ -235,7 +211,7 @@ void Columns::set_rule(std::string_view line) {
 
 std::optional<std::vector<std::string_view>> Columns::row(std::string_view line) const {
   std::vector<std::string_view> out;
-  for (const std::string_view word : words_of(line)) {
+  for (const std::string_view word : host::words(line)) {
     // "653.87 MB/s" is one cell.
     if (!out.empty() && is_rate_unit(word)) {
       out.back() = std::string_view(out.back().data(),

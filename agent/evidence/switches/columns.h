@@ -11,15 +11,12 @@
 
 namespace rocetune::evidence {
 
-// What stands between blanks and tabs.
-std::vector<std::string_view> words_of(std::string_view text);
-// The same, but single blanks belong to the words: heads of tables ("TX OK/DROP", "Port Rx").
+// Words as host::words cuts them, but single blanks belong to them: heads of tables ("TX OK/DROP", "Port
+// Rx").
 std::vector<std::string_view> cells_of(std::string_view text);
 
 // "1,234" or "1234"; nothing for "N/A" and other words.
 std::optional<std::uint64_t> count_in(std::string_view text);
-// A number at the front of `text`, which then begins behind it. No sign, no separators.
-std::optional<std::uint64_t> take_number(std::string_view& text);
 // "3,4", "0-2,5", "3 4": in this order, expanded; nothing if it is no such list, or one of them is above
 // `most`.
 std::optional<std::vector<int>> numbers_in(std::string_view text, int most);
@@ -33,7 +30,6 @@ std::optional<Bytes> size_in(std::string_view text, bool binary);
 std::optional<std::vector<Dscp>> dscps_in(std::string_view text);
 bool is_rule(std::string_view text);  // of nothing but "-", "=", "+", "|" and blanks
 
-std::string lower(std::string_view text);
 // Whether `word` is a prefix of `full`, at least `least` letters long, as command lines abbreviate.
 bool abbreviates(std::string_view word, std::string_view full, std::size_t least);
 

@@ -4,6 +4,7 @@
 
 #include "agent/evidence/switches/columns.h"
 #include "agent/evidence/switches/switch_evidence.h"
+#include "agent/host/words.h"
 
 namespace rocetune::evidence {
 namespace {
@@ -45,7 +46,7 @@ class JunosConfigReader : public DocumentReader {
   static bool begins(std::string_view text) {
     if (text.starts_with("set class-of-service ")) return true;
     if (!text.ends_with('{') || text.find_first_of("=\"(:") != text.npos) return false;
-    const auto words = words_of(text);
+    const auto words = host::words(text);
     return std::ranges::find(kJunosBlocks, words[0]) != std::end(kJunosBlocks);
   }
 
@@ -76,7 +77,7 @@ class JunosConfigReader : public DocumentReader {
  private:
   static Path path_of(std::string_view text) {
     Path out;
-    for (std::string_view word : words_of(text)) {
+    for (std::string_view word : host::words(text)) {
       if (word.ends_with(';')) word.remove_suffix(1);
       if (!word.empty() && word != "[" && word != "]") out.emplace_back(word);
     }

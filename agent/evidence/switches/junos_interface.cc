@@ -2,6 +2,8 @@
 
 #include "agent/evidence/switches/columns.h"
 #include "agent/evidence/switches/switch_evidence.h"
+#include "agent/evidence/words.h"
+#include "agent/host/words.h"
 
 namespace rocetune::evidence {
 namespace {
@@ -27,7 +29,7 @@ std::optional<std::uint64_t> junos_value_of(std::string_view text, std::string_v
   for (std::size_t at = text.find(key); at != text.npos; at = text.find(key, at + 1)) {
     if (at > 0 && text[at - 1] != ' ' && text[at - 1] != ',') continue;
     std::string_view value = trimmed(text.substr(at + key.size()));
-    return take_number(value);
+    return take_number<std::uint64_t>(value);
   }
   return std::nullopt;
 }
@@ -95,7 +97,7 @@ class JunosInterfaceReader : public DocumentReader {
 
   // A row of the section that is open.
   bool take_row(std::string_view text, int line) {
-    const auto words = words_of(text);
+    const auto words = host::words(text);
     switch (section_) {
       case JunosSection::other:
         return false;
@@ -186,7 +188,7 @@ class JunosInterfaceReader : public DocumentReader {
   }
 
   static std::optional<std::uint64_t> behind_colon(std::string_view text) {
-    const auto words = words_of(split_at(text, ':').second);
+    const auto words = host::words(split_at(text, ':').second);
     return words.empty() ? std::nullopt : count_in(words[0]);
   }
 

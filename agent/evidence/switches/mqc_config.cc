@@ -6,6 +6,7 @@
 #include "agent/evidence/switches/mqc_model.h"
 #include "agent/evidence/switches/mqc_words.h"
 #include "agent/evidence/switches/switch_evidence.h"
+#include "agent/host/words.h"
 
 namespace rocetune::evidence {
 namespace {
@@ -20,7 +21,7 @@ class MqcConfigReader : public DocumentReader {
     if (line.is_blank()) return Verdict::mine;
     if (line.is_command && !line.text.starts_with("config")) return Verdict::not_mine;
     const std::string_view text = without_config_prompt(trimmed(line.text));
-    const MqcWords words = words_of(text);
+    const MqcWords words = host::words(text);
     if (words.empty()) return Verdict::mine;
     line_ = line.number;
     // A block whose lines are indented ends with the first that is not.

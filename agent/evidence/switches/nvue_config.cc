@@ -4,6 +4,7 @@
 
 #include "agent/evidence/switches/columns.h"
 #include "agent/evidence/switches/switch_evidence.h"
+#include "agent/host/words.h"
 
 namespace rocetune::evidence {
 namespace {
@@ -38,7 +39,7 @@ class NvueConfigReader : public DocumentReader {
 
   Verdict take(const Line& line) override {
     if (line.is_blank()) return Verdict::mine;
-    const Words words = words_of(line.text);
+    const Words words = host::words(line.text);
     if (words.size() < 2 || words[0] != "nv") return Verdict::not_mine;
     if (words[1] != "set")
       return words[1] == "config" || words[1] == "unset" ? Verdict::mine : Verdict::not_mine;

@@ -5,12 +5,14 @@
 
 #include "agent/evidence/switches/columns.h"
 #include "agent/evidence/switches/switch_evidence.h"
+#include "agent/evidence/words.h"
+#include "agent/host/words.h"
 
 namespace rocetune::evidence {
 namespace {
 
 bool is_nvue_head(std::string_view text) {
-  const auto words = words_of(text);
+  const auto words = host::words(text);
   return words.size() >= 2 && words[0] == "operational" && words[1] == "applied";
 }
 
@@ -18,20 +20,20 @@ constexpr std::string_view kMapTitle = "RoCE PCP/DSCP->SP mapping configurations
 constexpr std::string_view kClassTitle = "RoCE SP->TC mapping and ETS configurations";
 
 bool is_yes(std::string_view value) {
-  const std::string word = lower(value);
+  const std::string word = lower_case(value);
   return word == "yes" || word == "on" || word == "enable" || word == "enabled";
 }
 
 // "DWRR-50%", "dwrr-50%", "strict-priority", "strict priority".
 bool take_nvue_share(std::string_view text, SwitchQueue& queue) {
-  const std::string word = lower(text);
+  const std::string word = lower_case(text);
   if (word.starts_with("strict")) {
     queue.strict = true;
     return true;
   }
   if (!word.starts_with("dwrr-")) return false;
   std::string_view number = std::string_view(word).substr(5);
-  const auto share = take_number(number);
+  const auto share = take_number<std::uint64_t>(number);
   if (!share || *share > 100) return false;
   queue.strict = false;
   queue.share_percent = static_cast<int>(*share);
@@ -55,7 +57,7 @@ class NvueRoce {
       if (const auto metres = count_in(value))
         model.common.cable = Metres(static_cast<std::int64_t>(*metres));
     } else if (key == "congestion-mode") {
-      marking_.marks = lower(value).find("ecn") != std::string::npos;
+      marking_.marks = lower_case(value).find("ecn") != std::string::npos;
       model.note_line("ecn", line);
     } else if (key == "enabled-tc") {
       marked_ = numbers_in(value, 7).value_or(std::vector<int>());
@@ -89,7 +91,7 @@ class NvueRoce {
 
   // "3  3  24,25,26  3" or "roce  3  26  3".
   bool take_mapping(std::string_view text, int line) {
-    const auto words = words_of(text);
+    const auto words = host::words(text);
     if (words.size() != 4) return false;
     const auto priority = count_in(words[3]);
     if (!priority || *priority > 7) return false;
@@ -105,7 +107,7 @@ class NvueRoce {
 
   // "3  3  3  DWRR-50%": index, switch priority, traffic class, weight.
   bool take_class(std::string_view text, int line) {
-    const auto words = words_of(text);
+    const auto words = host::words(text);
     if (words.size() < 4) return false;
     const auto priority = count_in(words[1]), queue = count_in(words[2]);
     if (!priority || *priority > 7 || !queue || *queue > 7) return false;
@@ -176,7 +178,7 @@ class NvueRoceReader : public DocumentReader {
     switch (section_) {
       case Section::keys: {
         const auto cells = cells_of(text);
-        const auto words = words_of(text);
+        const auto words = host::words(text);
         const std::string_view value = cells.size() > 1   ? cells[1]
                                        : words.size() > 1 ? words[1]
                                                           : std::string_view();

@@ -2,6 +2,8 @@
 
 #include "agent/evidence/switches/columns.h"
 #include "agent/evidence/switches/switch_evidence.h"
+#include "agent/evidence/words.h"
+#include "agent/host/words.h"
 
 namespace rocetune::evidence {
 namespace {
@@ -24,14 +26,14 @@ bool is_onyx_key(std::string_view key) {
 
 // "WRR 50%", "Strict".
 bool take_onyx_share(std::string_view text, SwitchQueue& queue) {
-  if (lower(text).starts_with("strict")) {
+  if (lower_case(text).starts_with("strict")) {
     queue.strict = true;
     return true;
   }
   const auto digits = text.find_first_of("0123456789");
   if (digits == text.npos) return false;
   text.remove_prefix(digits);
-  const auto share = take_number(text);
+  const auto share = take_number<std::uint64_t>(text);
   if (!share || *share > 100) return false;
   queue.strict = false;
   queue.share_percent = static_cast<int>(*share);
@@ -98,7 +100,7 @@ class OnyxRoceReader : public DocumentReader {
     SwitchModel& model = content_.model;
     if (key == "RoCE mode" || key == "LLDP") return !value.empty();
     if (key == "Port trust mode") {
-      const std::string trust = lower(value);
+      const std::string trust = lower_case(value);
       model.common.trust = trust == "l3"               ? SwitchTrust::dscp
                            : trust == "l2"             ? SwitchTrust::pcp
                            : trust.starts_with("both") ? SwitchTrust::both
@@ -107,7 +109,7 @@ class OnyxRoceReader : public DocumentReader {
       return true;
     }
     if (key == "Selector") {
-      is_udp_ = lower(value).starts_with("udp");
+      is_udp_ = lower_case(value).starts_with("udp");
       return true;
     }
     if (key == "Protocol") {
@@ -124,7 +126,7 @@ class OnyxRoceReader : public DocumentReader {
       return true;
     }
     if (key == "Mode" && block_ == OnyxBlock::congestion) {
-      marking_.marks = lower(value).find("ecn") != std::string::npos;
+      marking_.marks = lower_case(value).find("ecn") != std::string::npos;
       marking_line_ = line;
       return true;
     }
@@ -135,7 +137,7 @@ class OnyxRoceReader : public DocumentReader {
       return true;
     }
     if (key == "PFC") {
-      pfc_on_ = lower(value) == "enabled";
+      pfc_on_ = lower_case(value) == "enabled";
       pfc_line_ = line;
       return true;
     }
@@ -143,7 +145,7 @@ class OnyxRoceReader : public DocumentReader {
     if (key.starts_with(kPriority)) {
       const auto priorities = priorities_in(key.substr(kPriority.size()));
       if (!priorities) return false;
-      if (lower(value) == "enabled")
+      if (lower_case(value) == "enabled")
         pfc_ = PrioritySet(static_cast<std::uint8_t>(pfc_.mask() | priorities->mask()));
       return true;
     }
@@ -153,7 +155,7 @@ class OnyxRoceReader : public DocumentReader {
   // "3   3   RoCE   WRR 50%": switch priority, traffic class, application, share.
   bool take_class(std::string_view text, int line) {
     if (text.starts_with("Switch-Priority")) return true;
-    const auto words = words_of(text);
+    const auto words = host::words(text);
     if (words.size() < 4) return false;
     const auto priority = count_in(words[0]), queue = count_in(words[1]);
     if (!priority || *priority > 7 || !queue || *queue > 7) return false;
@@ -163,7 +165,7 @@ class OnyxRoceReader : public DocumentReader {
     for (std::size_t i = 3; i < words.size(); ++i) share += std::string(words[i]) + " ";
     take_onyx_share(share, content_.model.common.queues[number]);
     content_.model.note_line("queue " + std::to_string(number.value()), line);
-    if (lower(words[2]) == "roce") roce_queue_ = number;
+    if (lower_case(words[2]) == "roce") roce_queue_ = number;
     any_ = true;
     return true;
   }

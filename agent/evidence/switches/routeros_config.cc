@@ -2,6 +2,7 @@
 
 #include "agent/evidence/switches/columns.h"
 #include "agent/evidence/switches/switch_evidence.h"
+#include "agent/host/words.h"
 
 namespace rocetune::evidence {
 namespace {
@@ -106,7 +107,7 @@ class RouterosConfigReader : public DocumentReader {
       text = trimmed(text.substr(end));
       if (text.empty()) return true;
     }
-    const auto words = words_of(text);
+    const auto words = host::words(text);
     if (words.empty() || (words[0] != "add" && words[0] != "set") || !menu_.starts_with(kMenu)) return false;
     take_command(routeros_line(words, 1), number);
     return true;

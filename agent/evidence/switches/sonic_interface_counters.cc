@@ -2,12 +2,13 @@
 
 #include "agent/evidence/switches/columns.h"
 #include "agent/evidence/switches/switch_evidence.h"
+#include "agent/host/words.h"
 
 namespace rocetune::evidence {
 namespace {
 
 bool is_interface_head(std::string_view text) {
-  const auto words = words_of(text);
+  const auto words = host::words(text);
   if (words.size() < 5 || (words[0] != "IFACE" && words[0] != "Iface")) return false;
   return text.find("RX_OK") != std::string_view::npos || text.find("TX_OK") != std::string_view::npos;
 }
@@ -21,7 +22,7 @@ class SonicInterfaceCountersReader : public DocumentReader {
     if (line.is_command) return Verdict::not_mine;
     if (is_interface_head(line.text)) {
       if (columns_) return Verdict::next_document;
-      columns_.emplace(words_of(line.text));
+      columns_.emplace(host::words(line.text));
       return Verdict::mine;
     }
     if (!columns_) return Verdict::not_mine;
@@ -83,7 +84,7 @@ class SonicInterfaceCountersReader : public DocumentReader {
 // ---- queues ----
 
 bool is_queue_head(std::string_view text) {
-  const auto words = words_of(text);
+  const auto words = host::words(text);
   return words.size() >= 4 && words[0] == "Port" && words[1] == "TxQ" && words[2].starts_with("Counter/pkts");
 }
 
@@ -113,7 +114,7 @@ class SonicQueueCountersReader : public DocumentReader {
  private:
   // "Ethernet0  UC3  1,234  5678  0  0": multicast queues may have N/A.
   Verdict take_row(const Line& line) {
-    const auto words = words_of(line.text);
+    const auto words = host::words(line.text);
     if (words.size() < 5 || words[1].size() < 3) return Verdict::not_mine;
     std::string_view queue = words[1];
     if (!queue.starts_with("UC") && !queue.starts_with("MC") && !queue.starts_with("ALL"))

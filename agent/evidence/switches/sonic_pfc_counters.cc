@@ -2,6 +2,7 @@
 
 #include "agent/evidence/switches/columns.h"
 #include "agent/evidence/switches/switch_evidence.h"
+#include "agent/host/words.h"
 
 namespace rocetune::evidence {
 namespace {
@@ -10,7 +11,7 @@ constexpr std::string_view kCached = "Last cached time was ";
 
 // "Port Rx  PFC0  PFC1 ...": true for Rx, false for Tx, nothing for another line.
 std::optional<bool> direction_of_head(std::string_view text) {
-  const auto words = words_of(text);
+  const auto words = host::words(text);
   if (words.size() < 3 || words[0] != "Port" || words[2] != "PFC0") return std::nullopt;
   if (words[1] == "Rx") return true;
   if (words[1] == "Tx") return false;
@@ -58,12 +59,12 @@ class SonicPfcCountersReader : public DocumentReader {
     seen = true;
     has_tables_ = true;
     is_received_ = received;
-    priorities_ = words_of(line.text).size() - 2;
+    priorities_ = host::words(line.text).size() - 2;
     return Verdict::mine;
   }
 
   Verdict take_row(const Line& line) {
-    const auto words = words_of(line.text);
+    const auto words = host::words(line.text);
     if (words.size() != priorities_ + 1) return Verdict::not_mine;
     PfcFrames row;
     row.port = words[0];

@@ -2,6 +2,7 @@
 
 #include "agent/evidence/switches/columns.h"
 #include "agent/evidence/switches/switch_evidence.h"
+#include "agent/host/words.h"
 
 namespace rocetune::evidence {
 namespace {
@@ -16,11 +17,11 @@ constexpr std::string_view kPfcwdHeads[] = {
 // The heads of a line, whatever blanks are between them; empty if it has other words.
 std::vector<std::string_view> pfcwd_heads_of(std::string_view text) {
   std::vector<std::string_view> out;
-  const auto words = words_of(text);
+  const auto words = host::words(text);
   for (std::size_t at = 0; at < words.size();) {
     bool found = false;
     for (const std::string_view head : kPfcwdHeads) {
-      const auto parts = words_of(head);
+      const auto parts = host::words(head);
       if (parts.size() > words.size() - at) continue;
       bool same = true;
       for (std::size_t i = 0; i < parts.size(); ++i) same = same && words[at + i] == parts[i];

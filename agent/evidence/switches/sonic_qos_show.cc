@@ -2,12 +2,13 @@
 
 #include "agent/evidence/switches/columns.h"
 #include "agent/evidence/switches/switch_evidence.h"
+#include "agent/host/words.h"
 
 namespace rocetune::evidence {
 namespace {
 
 bool is_priority_head(std::string_view text) {
-  const auto words = words_of(text);
+  const auto words = host::words(text);
   return words.size() == 3 && words[0] == "Interface" && words[1] == "Lossless" && words[2] == "priorities";
 }
 
@@ -22,7 +23,7 @@ class SonicQosShowReader : public DocumentReader {
       in_priorities_ = true;
       return Verdict::mine;
     }
-    const auto words = words_of(line.text);
+    const auto words = host::words(line.text);
     if (words.size() == 2 && words[0] == "Profile:") {
       in_priorities_ = false;
       profile_ = words[1];
@@ -84,7 +85,7 @@ Format sonic_qos_show_format() {
           .anchors = kQosShowAnchors,
           .begins =
               [](const Line& line, const Context&) {
-                const auto words = words_of(line.text);
+                const auto words = host::words(line.text);
                 return is_priority_head(line.text) || (words.size() == 2 && words[0] == "Profile:");
               },
           .open = open_reader<SonicQosShowReader>};

@@ -4,6 +4,7 @@
 
 #include "agent/evidence/switches/columns.h"
 #include "agent/evidence/switches/switch_evidence.h"
+#include "agent/host/words.h"
 
 namespace rocetune::evidence {
 namespace {
@@ -11,13 +12,13 @@ namespace {
 // "Port 0x10500 - IEEE 802.3 Counters Group": its port; empty for another line.
 std::string_view port_of_group(std::string_view text) {
   if (!text.starts_with("Port ") || text.find("Counters Group") == std::string_view::npos) return {};
-  const auto words = words_of(text);
+  const auto words = host::words(text);
   return words.size() > 2 && words[2] == "-" ? words[1] : std::string_view();
 }
 
 // "Prio 3".
 std::optional<int> priority_of_group(std::string_view text) {
-  const auto words = words_of(text);
+  const auto words = host::words(text);
   if (words.size() != 2 || words[0] != "Prio") return std::nullopt;
   const auto number = count_in(words[1]);
   if (!number || *number > 7) return std::nullopt;

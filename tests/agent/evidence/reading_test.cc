@@ -51,7 +51,7 @@ const Format kFormats[] = {
     {.name = "port-json", .from_json = from_port_json}};
 
 TextReading read(std::string_view text, const std::string& name = "x.txt") {
-  return read_text(text, name, kFormats);
+  return read_text(text, name, FormatTable(kFormats));
 }
 
 TEST(Reading, DocumentsBeginContinueAndAreTold) {

@@ -86,13 +86,6 @@ TEST(NcclTests, WhatTheBannerSays) {
   EXPECT_EQ(tests.library_version, 23003);
 }
 
-TEST(NcclTests, BusFactors) {
-  EXPECT_DOUBLE_EQ(*NcclTests::bus_factor("all_reduce", 4), 1.5);
-  EXPECT_DOUBLE_EQ(*NcclTests::bus_factor("alltoall", 4), 0.75);
-  EXPECT_DOUBLE_EQ(*NcclTests::bus_factor("sendrecv", 2), 1);
-  EXPECT_FALSE(NcclTests::bus_factor("hypercube", 4));
-}
-
 TEST(Perftest, FactsInBothUnits) {
   const double mib = 8.0 * 1024 * 1024 / 1e9;
   for (const ExpectedFacts& expected : std::initializer_list<ExpectedFacts>{
