@@ -322,6 +322,24 @@ Instant Network::run(Instant until) {
   return now;
 }
 
+namespace {
+constexpr int kDelayBits = 6;  // percentiles right to 1.6 %, in at most 15 KiB
+}
+
+void Network::measure_delays() {
+  for (Lane& lane : lanes_) lane.delays.emplace(kDelayBits);
+}
+
+Histogram Network::take_delays() {
+  Histogram out(kDelayBits);
+  for (Lane& lane : lanes_) {
+    ROCETUNE_ASSERT(lane.delays.has_value());
+    out.merge(*lane.delays);
+    lane.delays.emplace(kDelayBits);
+  }
+  return out;
+}
+
 std::uint64_t Network::completed_bytes() const {
   std::uint64_t sum = 0;
   for (const auto& host : hosts_) sum += host->completed_bytes();

@@ -88,6 +88,7 @@ ExitCode run_tune(const TuneCommand& command) {
   tuning.worsened = search::worsened_by(**plant, *policy, tuning.outcome);
   tuning.unrepaired = fabric_plant::unrepaired_of(**plant);
   tuning.switch_names = fabric_plant::switch_names_of(**plant, tuning.proposed());
+  tuning.switch_lines = fabric_plant::switch_lines_of(**plant, tuning.proposed());
   // What minutes of search have found is printed even where the page cannot be written.
   const auto written =
       command.html.empty() ? Expected<>() : write_atomically(command.html, tuning_page(tuning, **plant));

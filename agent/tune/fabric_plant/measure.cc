@@ -179,6 +179,19 @@ void add_series(Observation& out, const fabric::TimeSeries& series, std::string 
   out.series.push_back(std::move(added));
 }
 
+// With a gap for each step in which nothing was measured.
+void add_series(Observation& out, const fabric::TimeSeries& series, std::string name, std::string unit,
+                const std::vector<std::optional<double>>& values) {
+  search::Series added{.name = std::move(name), .unit = std::move(unit)};
+  added.step_us = series.step_us;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!values[i]) continue;
+    added.at_us.push_back(series.step_us * static_cast<double>(i + 1));
+    added.values.push_back(*values[i]);
+  }
+  out.series.push_back(std::move(added));
+}
+
 // How long what comes last to the longest of the queues kept waits for its turn, in each step.
 std::vector<double> waits_us(const fabric::TimeSeries& series, const Scenario& scenario) {
   const std::map<std::string, BitRate> rate_of = port_rates(scenario);
@@ -207,6 +220,7 @@ std::vector<double> delivered_bytes(const fabric::TimeSeries& series) {
 void add_all_series(Observation& out, const fabric::TimeSeries& series, const Scenario& scenario) {
   add_series(out, series, "throughput", "Gb/s", series.goodput_gbps);
   add_series(out, series, "delivered so far", "bytes", delivered_bytes(series));
+  add_series(out, series, "p99 packet delay", "us", series.delay_p99_us);
   if (!series.ports.empty())
     add_series(out, series, "wait in the longest queue", "us", waits_us(series, scenario));
   add_series(out, series, "queued in all switches", "bytes", series.queued_bytes);

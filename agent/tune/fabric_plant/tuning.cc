@@ -72,6 +72,8 @@ std::string json_of(const FabricTuning& tuning, const FabricPlant& plant, bool w
   search::write_best_settings(out, plant.space(), tuning.proposed());
   out.key("switch_names");
   to_json(out, tuning.switch_names);
+  out.key("switch_lines");
+  to_json(out, tuning.switch_lines);
   write_policy(out, tuning.policy);
   out.key("worsened");
   to_json(out, tuning.worsened);

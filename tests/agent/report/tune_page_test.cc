@@ -149,6 +149,12 @@ struct Story {
       page.emitted = {
           {"all switches" + said, "switches.kmin" + said, "200000" + said, {"ecnconfig" + said, ""}}};
     }
+    if (outcome.verdict == search::Verdict::change) {
+      const std::string by_hand = "switches.alpha_exponent at all switches: 0" + said;
+      page.switch_lines = {
+          {"EOS" + said, "all switches" + said, "qos profile" + said, {"paste it" + said}, {by_hand}},
+          {"Junos" + said, "", "", {}, {by_hand}}};
+    }
     page.worsened = {{"mix" + said, search::Objective::busbw, -12.56}};
     page.left_out = {{"switches.watchdog" + said, "too short a run" + said}};
     page.findings = {
@@ -187,6 +193,21 @@ TEST(TunePage, ComparesOverTheSameTime) {
   EXPECT_THAT(page, HasSubstr("</i> as found</span>"));
   EXPECT_THAT(page, HasSubstr("throughput over time, at most 79\u00a0Gb/s"));
   EXPECT_THAT(page, HasSubstr("None at any time: pause frames."));
+}
+
+TEST(TunePage, ACurveHasGapsWhereNothingWasMeasured) {
+  Story story;
+  story.outcome.trials[4].observations[0]->series.push_back(
+      {.name = "p99 packet delay", .unit = "us", .at_us = {10, 30}, .values = {5, 7}, .step_us = 10});
+  EXPECT_THAT(story.page(), HasSubstr("data-v='5\u00a0µs|–|7\u00a0µs'"));
+}
+
+TEST(TunePage, HasLinesForSwitchesAndWhatIsNotInThem) {
+  const std::string page = Story().page();
+  EXPECT_THAT(page, HasSubstr("<summary>EOS: all switches, not all of it</summary>\n<pre>qos profile</pre>\n"
+                              "<ul><li>paste it</li></ul>"));
+  EXPECT_THAT(page, HasSubstr("<li>switches.alpha_exponent at all switches: 0</li>"));
+  EXPECT_THAT(page, HasSubstr("<summary>Junos: nothing of it</summary>"));
 }
 
 TEST(TunePage, SaysWhatEachChangeIsWorth) {
