@@ -26,9 +26,14 @@ std::string names_of(const search::Space& space, const Attribution& one) {
 }
 
 // What is longer than a name or a number breaks into lines.
+constexpr std::size_t kShort = 30;
 Table::Cell text_cell(const std::string& text) {
-  constexpr std::size_t kShort = 30;
   return text.size() > kShort ? Table::Cell(text).in_class("wrap") : Table::Cell(text);
+}
+
+Table::Cell value_cell(const std::string& text) {
+  Table::Cell cell = Table::Cell::markup(value_markup(text));
+  return text.size() > kShort ? std::move(cell).in_class("wrap") : cell;
 }
 
 std::string interval_or_dash(const std::optional<search::Interval>& percent) {
@@ -82,7 +87,7 @@ std::string switch_lines_section(const TunePage& page) {
     }
     out += fmt::format("<details><summary>{}: {}{}</summary>\n<pre>{}</pre>\n{}{}</details>\n",
                        html::escaped(one.system), html::escaped(one.where),
-                       one.unsaid.empty() ? "" : ", not all of it", html::escaped(one.text),
+                       one.unsaid.empty() ? "" : ", not all of it", lines_markup(one.text),
                        list_markup(one.notes), unsaid);
   }
   return out;
@@ -133,7 +138,7 @@ std::string tune_plan_section(const TunePage& page) {
         knob ? "<br/><small>" + html::escaped(page.plant.space()[*knob].meaning) + "</small>" : std::string();
     table.add_row({std::to_string(number), step.where,
                    Table::Cell::markup("<b>" + html::escaped(step.knob) + "</b>" + meaning).in_class("wrap"),
-                   text_cell(step.before), text_cell(step.after), std::string(disturbance_of(step.cost))});
+                   value_cell(step.before), value_cell(step.after), std::string(disturbance_of(step.cost))});
     how += fmt::format("{}. {}: {}\n", number, html::escaped(step.where), html::escaped(step.how));
     undo = fmt::format("{}. {}: {}\n", number, html::escaped(step.where), html::escaped(step.undo)) + undo;
   }

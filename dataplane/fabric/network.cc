@@ -305,9 +305,9 @@ void Network::run_window(std::size_t lane, Instant end) {
   }
 }
 
-Instant Network::run(Instant until) {
+Instant Network::run(Instant until, const std::stop_token& stop) {
   Instant now;
-  while (!is_finished()) {
+  while (!is_finished() && !stop.stop_requested()) {
     Instant first = Instant::never();
     for (const Lane& lane : lanes_) first = std::min({first, lane.next, lane.first_arrival});
     if (first >= until) return until;

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <stop_token>
 
 #include "dataplane/fabric/crew.h"
 #include "dataplane/fabric/host_node.h"
@@ -48,8 +49,8 @@ class Network {
   Network(const Topology& topology, const NetworkOptions& options, std::span<const Flow> flows,
           std::span<const Job> jobs = {});
 
-  // Runs until all traffic is finished, or `until`. Returns the time reached.
-  Instant run(Instant until);
+  // Runs until all traffic is finished, `until`, or a request to stop. Returns the time reached.
+  Instant run(Instant until, const std::stop_token& stop = {});
   bool is_finished() const;
 
   const HostNode& host(NodeId id) const { return *hosts_[id]; }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -307,6 +308,8 @@ struct RunOptions {
   std::size_t samples = 0;  // of TimeSeries; 0: none is taken
   // Told now and then which share of the payload has been acknowledged, 0 to 1.
   std::function<void(double)> on_progress;
+  // Ends it within a moment, wherever it is: what came of it then is of a part of the run.
+  std::stop_token stop = {};
 };
 
 // Runs it from beginning to end: until all traffic is finished, the limit, or a deadlock that nothing

@@ -133,7 +133,7 @@ Expected<std::unique_ptr<FabricPlant>> FabricPlant::open(std::string_view text, 
       !chosen)
     return tl::unexpected(chosen.error());
   out->constraints_ = constraints_of(out->bones_, out->knobs_, out->space_);
-  auto diagnosis = diagnose_fabric(out->runs_.front(), out->knobs_, out->space_, configs);
+  auto diagnosis = diagnose_fabric(out->runs_.front(), out->knobs_, out->space_, configs, options.stop);
   if (!diagnosis) return tl::unexpected(diagnosis.error());
   out->diagnosis_ = std::move(*diagnosis);
   out->suggest();
@@ -211,7 +211,10 @@ Expected<search::Observation> FabricPlant::observe(const search::Request& reques
   write(knobs_, space_, request.candidate, scenario);
   fabric::RunOptions options;
   if (request.with_series) options.samples = kSamples;
-  search::Observation out = observation_of(fabric::run(scenario, options), scenario);
+  options.stop = stop;
+  const fabric::RunResult result = fabric::run(scenario, options);
+  if (stop.stop_requested()) return fail(ErrorKind::conflict, "stopped");
+  search::Observation out = observation_of(result, scenario);
   out.took_ns = (clock.now() - begin) / nanoseconds(1);
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "agent/report/tune_words.h"
 #include "tests/dataplane/html/well_formed.h"
 
 namespace rocetune::report {
@@ -171,10 +172,9 @@ TEST(TunePage, BeginsWithWhatToDoAndWhatItBrings) {
       page,
       HasSubstr("<div class='verdict good'><b class='sign'>✓</b><div><b>Change 2 settings: +85.0\u00a0%.</b> "
                 "It lies between +80.0 and +90.0\u00a0%, confirmed"));
-  EXPECT_THAT(
-      page,
-      HasSubstr("<li>all switches: <b>switches.kmin</b> from 800000 bytes to <b>200000 bytes</b><br/><small>"
-                "from where switches mark</small></li>"));
+  EXPECT_THAT(page, HasSubstr("<li>all switches: <b>switches.kmin</b> from 800\u202f000 bytes to "
+                              "<b>200\u202f000 bytes</b><br/><small>"
+                              "from where switches mark</small></li>"));
   EXPECT_THAT(page, HasSubstr("<li>default: data delivered 40\u00a0Gb/s → <b>80\u00a0Gb/s</b></li>"));
   EXPECT_THAT(
       page, HasSubstr("<dt>What it costs</dt><dd>links go down for a moment (1 of 2 settings disturb)</dd>"));
@@ -195,6 +195,13 @@ TEST(TunePage, ComparesOverTheSameTime) {
   EXPECT_THAT(page, HasSubstr("None at any time: pause frames."));
 }
 
+TEST(TunePage, LongNumbersAreInGroupsAndNamesAreNot) {
+  EXPECT_EQ(value_markup("1000 to 1048000 bytes"), "1000 to 1\u202f048\u202f000 bytes");
+  EXPECT_EQ(value_markup("as found: 26=3, h10000, 1.00000, <µs>"),
+            "as found: 26=3, h10000, 1.00000, &lt;µs&gt;");
+  EXPECT_EQ(lines_markup("a <b>\n\n  c"), "a &lt;b&gt;\n\n  c\n");
+}
+
 TEST(TunePage, ACurveHasGapsWhereNothingWasMeasured) {
   Story story;
   story.outcome.trials[4].observations[0]->series.push_back(
@@ -204,8 +211,9 @@ TEST(TunePage, ACurveHasGapsWhereNothingWasMeasured) {
 
 TEST(TunePage, HasLinesForSwitchesAndWhatIsNotInThem) {
   const std::string page = Story().page();
-  EXPECT_THAT(page, HasSubstr("<summary>EOS: all switches, not all of it</summary>\n<pre>qos profile</pre>\n"
-                              "<ul><li>paste it</li></ul>"));
+  EXPECT_THAT(page,
+              HasSubstr("<summary>EOS: all switches, not all of it</summary>\n<pre>qos profile\n</pre>\n"
+                        "<ul><li>paste it</li></ul>"));
   EXPECT_THAT(page, HasSubstr("<li>switches.alpha_exponent at all switches: 0</li>"));
   EXPECT_THAT(page, HasSubstr("<summary>Junos: nothing of it</summary>"));
 }
