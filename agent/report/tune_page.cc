@@ -49,7 +49,7 @@ std::string tune_verdict(const TunePage& page) {
       verdict = html::Verdict::warn;
       break;
   }
-  std::string out = html::verdict_line(verdict, "<b>" + head + "</b> " + escaped(why));
+  std::string out = html::verdict_line(verdict, "<b>" + head + "</b> " + escaped(sentence_of(why)));
   if (page.so_far) {
     out += html::verdict_line(
         html::Verdict::warn,

@@ -108,6 +108,12 @@ std::string objective_text(search::Objective objective, double value) {
   return html::quantity_text(value, objective_unit(objective));
 }
 
+std::string sentence_of(std::string text) {
+  if (text.empty()) return text;
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text.ends_with('.') ? text : text + ".";
+}
+
 std::string value_markup(std::string_view text) {
   constexpr std::size_t kLongest = 4;  // that is read at a glance
   const auto is_in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.'; };

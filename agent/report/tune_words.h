@@ -24,6 +24,9 @@ std::string_view objective_words(search::Objective objective);
 html::Unit objective_unit(search::Objective objective);
 std::string objective_text(search::Objective objective, double value);
 
+// With a capital letter and a full stop.
+std::string sentence_of(std::string text);
+
 // A setting's text as markup: numbers of five digits and more in groups of three. Not for what is to be
 // pasted.
 std::string value_markup(std::string_view text);

@@ -96,6 +96,9 @@ ExitCode run_tune(const TuneCommand& command) {
     return fabric_plant::policy_for(**plant, shipped, command.objectives, "--objective");
   });
   if (!policy) return complain(policy.error());
+  if (!command.html.empty()) {
+    if (auto writable = check_writable(command.html); !writable) return complain(writable.error());
+  }
   const search::TuneOptions options{.budget = *budget, .seed = command.seed};
   const auto record = recorded(command, **plant, options);
   if (!record) return complain(record.error());

@@ -8,6 +8,7 @@
 #include "agent/tune/fabric_plant/measure.h"
 #include "agent/tune/fabric_plant/presets.h"
 #include "dataplane/base/clock.h"
+#include "dataplane/base/json_writer.h"
 #include "dataplane/base/random.h"
 #include "dataplane/base/sha256.h"
 
@@ -21,7 +22,9 @@ constexpr std::string_view kOtherSeeds = ", other seeds";
 
 // A chosen workload is a key of the file.
 std::vector<TomlSetting> with_workload(std::vector<TomlSetting> settings, const std::string& name) {
-  settings.push_back({"workload", "\"" + name + "\""});
+  JsonWriter quoted(JsonWriter::Style::compact);  // its strings are those of TOML
+  quoted.value(name);
+  settings.push_back({"workload", quoted.take()});
   return settings;
 }
 
@@ -46,6 +49,18 @@ Expected<> check_patterns(const std::vector<std::string>& patterns, const KnobTa
                     .nearest = nearest_name(pattern, names)}}));
   }
   return {};
+}
+
+// In less than a round trip nothing is ever acknowledged: all runs would be alike.
+Expected<> check_limit(const Scenario& scenario, const std::string& file) {
+  const double least_us = idle_round_trip_us(scenario);
+  if (scenario.limit.seconds() * 1e6 > least_us) return {};
+  return tl::unexpected(
+      bad_input({{.place = {},
+                  .key = file + ": limit",
+                  .found = to_text(scenario.limit),
+                  .allowed = fmt::format("more than {:.3g} us, a round trip of the idle fabric", least_us),
+                  .nearest = ""}}));
 }
 
 // DCQCN's knobs and those of marking do something while it is on, thresholds of lossless classes while there
@@ -109,7 +124,7 @@ Expected<std::unique_ptr<FabricPlant>> FabricPlant::open(std::string_view text, 
                                .weight = weight == out->table_.workload_weights.end() ? 1 : weight->second,
                                .held_out = is_held_out});
     out->runs_.push_back(with_own_parts(std::move(*scenario)));
-    return {};
+    return check_limit(out->runs_.back(), file);
   };
   for (const std::string& name : out->table_.workloads) {
     if (auto added = add(name, false); !added) return tl::unexpected(added.error());

@@ -16,6 +16,15 @@ using fabric::Scenario;
 using fabric::SwitchParameters;
 
 constexpr int kWholeLink = 100;  // percent
+// Of one data class where nobody says a share; the rest is for everything else, or management starves.
+// Origin: configs/profiles, ETS-1.
+constexpr int kUsualShare = 50;
+
+// The model's queues are strict unless the file says else. Among several data classes that is what was
+// measured; a single one has nobody to pass.
+bool takes_usual_share(const SwitchParameters& at, const DscpsInUse& dscps) {
+  return at.ets == EtsConfig() && data_priorities(dscps, at).size() == 1;
+}
 
 Priority priority_at(const SwitchParameters& at, Dscp dscp) {
   return at.priority_of[static_cast<std::size_t>(dscp.value())];
@@ -93,6 +102,10 @@ SwitchPlan switch_plan_of(const SwitchParameters& at, const DscpsInUse& dscps) {
   for (const auto& [dscp, hosts] : dscps.data) lead(out, at, dscp, name);
   for (const auto& [dscp, hosts] : dscps.acks) lead(out, at, dscp, "ack");
   for (const auto& [dscp, hosts] : dscps.cnps) lead(out, at, dscp, "cnp");
+  if (takes_usual_share(at, dscps)) {
+    out.classes.front().strict = false;
+    out.classes.front().share_percent = kUsualShare;
+  }
   int shared = 0;
   for (const PlannedClass& planned : out.classes) shared += planned.share_percent;
   out.default_share_percent = std::max(kWholeLink - shared, 0);
@@ -148,6 +161,12 @@ std::vector<SwitchSnippet> switch_lines_of(const FabricPlant& plant, const searc
                         .text = std::move(lines.text),
                         .notes = std::move(lines.notes),
                         .unsaid = unsaid});
+      if (takes_usual_share(at, dscps)) {
+        added.notes.push_back(
+            fmt::format("shares of queues are no part of the plan: {} % for RoCE and as much for everything "
+                        "else, as the shipped profiles have it",
+                        kUsualShare));
+      }
       if (const PrioritySet idle = now[group.front()].idle; !idle.is_empty())
         added.unsaid.push_back("PFC of " + to_text(idle) + ": no DSCP that is used leads there");
       if (!at.priority_of_port.empty())

@@ -28,7 +28,8 @@ struct SwitchSnippet {
 // PORT stands for each port, in the lines.
 inline constexpr std::string_view kAnyPort = "PORT";
 
-// What a switch does with the classes in use, as a writer takes it.
+// What a switch does with the classes in use, as a writer takes it. Where the file says nothing of shares,
+// and there is one data class, that shares the link with the rest instead of passing it.
 evidence::SwitchPlan switch_plan_of(const fabric::SwitchParameters& at, const DscpsInUse& dscps);
 
 // Of what the candidate changes at switches; switches that then are alike are one, in the order of writers.

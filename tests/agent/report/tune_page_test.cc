@@ -268,11 +268,13 @@ TEST(TunePage, NoChangeIsAnAnswer) {
   story.outcome.attribution.clear();
   const std::string page = story.page();
   EXPECT_EQ(markup_problem(page), "");
-  EXPECT_THAT(
-      page,
-      HasSubstr(
-          "<div class='verdict good'><b class='sign'>✓</b><div><b>Leave it as it is.</b> the best gained"));
+  EXPECT_THAT(page, HasSubstr("<div class='verdict good'><b class='sign'>✓</b><div><b>Leave it as it is.</b> "
+                              "The best gained 0.02 %."));
   EXPECT_THAT(page, Not(HasSubstr("What to change")));
+  EXPECT_THAT(page, HasSubstr("<h2>Before and after</h2>")) << "the confirmation has both";
+  for (search::WorkloadResult& result : story.outcome.workloads) result.best.reset();
+  EXPECT_THAT(story.page(), HasSubstr("<h2>As found</h2>"));
+  EXPECT_THAT(story.page(), Not(HasSubstr("<th>changed</th>")));
   EXPECT_THAT(page, Not(HasSubstr("<h2>The plan</h2>")));
 }
 
@@ -285,7 +287,7 @@ TEST(TunePage, RefusedHasNothingButItsReason) {
   EXPECT_EQ(markup_problem(page), "");
   EXPECT_THAT(
       page,
-      HasSubstr("<div class='verdict bad'><b class='sign'>✗</b><div><b>Nothing could be measured.</b> the "
+      HasSubstr("<div class='verdict bad'><b class='sign'>✗</b><div><b>Nothing could be measured.</b> The "
                 "baseline does not run"));
   EXPECT_THAT(page, HasSubstr("<b>Not everything is back as it was.</b> h3 did not answer"));
   EXPECT_THAT(page, Not(HasSubstr("<dt>gain</dt>")));

@@ -34,6 +34,11 @@ TEST(SwitchLinesOfAPlan, AreTheWholeClassMapAfterIt) {
   EXPECT_THAT(eos, HasSubstr("interface PORT"));
   EXPECT_THAT(of(all, "sonic").text, HasSubstr("\"green_min_threshold\": \"50000\""));
   EXPECT_THAT(of(all, "eos").unsaid, IsEmpty());
+  // Nobody said that RoCE passes everything else.
+  EXPECT_THAT(eos, HasSubstr("uc-tx-queue 3\n      no priority\n      bandwidth percent 50"));
+  EXPECT_THAT(eos, HasSubstr("uc-tx-queue 6\n      priority strict"));
+  EXPECT_THAT(of(all, "eos").notes,
+              ::testing::Contains(HasSubstr("shares of queues are no part of the plan")));
   // Junos has thresholds as shares of the buffer.
   EXPECT_EQ(of(all, "junos").text, "");
   EXPECT_THAT(of(all, "junos").unsaid, ElementsAre("switches.kmin at all switches: 50000 bytes",
@@ -85,6 +90,7 @@ TEST(SwitchLinesOfAPlan, SayWhatElseTheSwitchHas) {
   EXPECT_THAT(eos.text, HasSubstr("watchdog default timeout 0.2"));
   EXPECT_THAT(eos.text, HasSubstr("bandwidth percent 80"));
   EXPECT_THAT(eos.text, HasSubstr("bandwidth percent 20"));
+  EXPECT_THAT(eos.notes, Not(::testing::Contains(HasSubstr("no part of the plan"))));
   EXPECT_THAT(eos.unsaid, ElementsAre("PFC of {5}: no DSCP that is used leads there"));
 }
 

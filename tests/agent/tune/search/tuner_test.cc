@@ -17,6 +17,20 @@ Outcome tuned(SyntheticPlant& plant, int trials, std::uint64_t seed = 1) {
   return tune(plant, shipped_policy(), options, nullptr, {});
 }
 
+TEST(Tuner, SaysThatNothingMeasuresWhatCounts) {
+  SyntheticWorld world;
+  SyntheticPlant plant(SyntheticOptions(), world);
+  Policy policy = shipped_policy();
+  policy.weights = {};
+  policy.weights[static_cast<std::size_t>(Objective::busbw)] = 1;
+  TuneOptions options;
+  options.budget.trials = 40;
+  const Outcome outcome = tune(plant, policy, options, nullptr, {});
+  EXPECT_EQ(outcome.verdict, Verdict::refused);
+  EXPECT_EQ(outcome.reason, "no workload that is searched on measures what counts: busbw");
+  EXPECT_LT(outcome.trials.size(), 5u) << "nothing is spent on it";
+}
+
 TEST(Tuner, FindsMostOfWhatCanBeHad) {
   const Policy policy = shipped_policy();
   for (const std::uint64_t seed : {1, 2, 3, 4}) {
