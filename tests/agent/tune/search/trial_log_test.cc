@@ -71,22 +71,13 @@ TEST_F(TrialLogTest, ATornLastLineIsMadeAgain) {
 
 // Of three questions at once the second is stopped: what the third was answered is no answer to the second.
 TEST_F(TrialLogTest, HasNoHoles) {
-  class Stopped final : public Plant {
+  class Stopped final : public PlantInFront {
    public:
-    explicit Stopped(Plant& plant) : plant_(plant) {}
-    const PlantTraits& traits() const override { return plant_.traits(); }
-    const Space& space() const override { return plant_.space(); }
-    const std::vector<Constraint>& constraints() const override { return plant_.constraints(); }
-    const std::vector<Workload>& workloads() const override { return plant_.workloads(); }
-    const std::vector<Suggestion>& suggestions() const override { return plant_.suggestions(); }
-    Expected<> restore() override { return plant_.restore(); }
+    using PlantInFront::PlantInFront;
     Expected<Observation> observe(const Request& request, std::stop_token stop) override {
       if (request.workload == 1) return fail(ErrorKind::conflict, "stopped");
-      return plant_.observe(request, stop);
+      return PlantInFront::observe(request, stop);
     }
-
-   private:
-    Plant& plant_;
   };
   SyntheticWorld world;
   SyntheticPlant plant(options_, world);

@@ -31,6 +31,35 @@ TEST(Tuner, SaysThatNothingMeasuresWhatCounts) {
   EXPECT_LT(outcome.trials.size(), 5u) << "nothing is spent on it";
 }
 
+// Latency counts, and one workload does not measure it: the others decide, confirmed like any.
+TEST(Tuner, SearchesOnWhatIsMeasured) {
+  class Deaf final : public PlantInFront {
+   public:
+    using PlantInFront::PlantInFront;
+    Expected<Observation> observe(const Request& request, std::stop_token stop) override {
+      auto out = PlantInFront::observe(request, stop);
+      if (out && (request.workload == 1 || workloads()[request.workload].held_out))
+        out->objectives[Objective::p99_fct].reset();
+      return out;
+    }
+  };
+  SyntheticWorld world;
+  SyntheticPlant plant(SyntheticOptions(), world);
+  Deaf deaf(plant);
+  Policy policy = shipped_policy();
+  policy.weights = {};
+  policy.weights[static_cast<std::size_t>(Objective::p99_fct)] = 1;
+  TuneOptions options;
+  options.budget.trials = 40;
+  const Outcome outcome = tune(deaf, policy, options, nullptr, {});
+  EXPECT_EQ(outcome.verdict, Verdict::change) << outcome.reason;
+  EXPECT_NE(outcome.reason, "");
+  EXPECT_TRUE(outcome.gain_percent);
+  EXPECT_FALSE(outcome.held_out_gain_percent) << "what is held out shows nothing that counts";
+  EXPECT_FALSE(outcome.workloads[1].gain_percent);
+  EXPECT_TRUE(outcome.workloads[0].gain_percent);
+}
+
 TEST(Tuner, FindsMostOfWhatCanBeHad) {
   const Policy policy = shipped_policy();
   for (const std::uint64_t seed : {1, 2, 3, 4}) {
