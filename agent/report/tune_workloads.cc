@@ -68,7 +68,7 @@ std::string tune_workloads_section(const TunePage& page) {
                {.title = "gain of all", .align = Align::left},
                {.title = "measured", .align = Align::left},
                {.title = "as found"},
-               {.title = "changed"},
+               {.title = page.outcome.verdict == search::Verdict::change ? "changed" : "best tried"},
                {.title = "difference"}});
   for (const search::WorkloadResult& result : page.outcome.workloads) {
     const search::Workload& workload = page.plant.workloads()[result.workload];
