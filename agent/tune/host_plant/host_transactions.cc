@@ -98,7 +98,12 @@ Expected<std::string> HostTransactions::check_alone_on(std::size_t host) {
       return fail(ErrorKind::conflict, "{}: somebody else changes it: transaction {} ({}) is not of this run",
                   control.name(), past.id, past.profile);
     }
-    if (open.what != Open::What::waiting || past.id != open.id || past.phase != "ended") continue;
+    if (is_ours && past.is_open() && past.id != open.id) {
+      // Given up long ago, and begun over there since.
+      open = {Open::What::waiting, past.id, past.plan_made_at_unix_ns, SystemClock().now()};
+      return fail(ErrorKind::conflict, "{}: transaction {} of this run came late", control.name(), past.id);
+    }
+    if (open.what != Open::What::waiting || past.id != open.id || past.is_open()) continue;
     if (past.outcome != "rolled_back") {
       return fail(ErrorKind::conflict, "{}: somebody else ended transaction {}: {}", control.name(), past.id,
                   past.outcome);

@@ -309,6 +309,17 @@ TEST_F(HostPlantTest, ATrialWhoseChangeWasTakenBackMeanwhileShowsNothing) {
   EXPECT_THAT(seen.failure->why, HasSubstr("was taken back meanwhile"));
 }
 
+TEST_F(HostPlantTest, AnApplyThatWasGivenUpAndComesLateIsTakenBack) {
+  run("sed -i s/ended/waiting/ " + machine().folder() + "/book.json; echo busbw 60");
+  EXPECT_FALSE(observed(changed()).failure);
+  expect_all_as_before();
+  const auto seen = observe(start());
+  ASSERT_FALSE(seen);
+  EXPECT_THAT(seen.error().text(), HasSubstr("transaction 1 of this run came late"));
+  EXPECT_EQ(machine().open(), 1U);
+  expect_all_as_before();
+}
+
 TEST_F(HostPlantTest, ATrialWhoseChangeSomebodyConfirmedEndsIt) {
   run("sed -i s/waiting/ended/ " + machine().folder() +
       "/book.json; sed -i 's/\"id\": 1,/\"id\": 1, \"outcome\": " + "\"committed\",/' " + machine().folder() +
