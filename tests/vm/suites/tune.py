@@ -1,8 +1,9 @@
 """rocetune tune on real netlink: a class map that is wrong, a switch that queues by DSCP, software RoCE as the job.
 
 NICs 0 and 3 are the host's; 1 and 2 are the ports of a bridge between them that gives DSCP 26 a queue of its own and
-sends everything else at 20 Mb/s. The job asks the host's class map which DSCP is lossless and marks its traffic so, as
-a launcher does that derives NCCL_IB_TC from the host. The map that is planted says DSCP 10.
+60 Mb/s, and 10 Mb/s to everything else: less than an emulated guest carries on a busy host, so that the switch is what
+is measured. The job asks the host's class map which DSCP is lossless and marks its traffic so, as a launcher does that
+derives NCCL_IB_TC from the host. The map that is planted says DSCP 10.
 """
 
 import json
@@ -13,7 +14,7 @@ import subprocess
 
 import lab
 from lab import expect, expect_equal, expect_same_state, run, wait_until
-from lab_transaction import ALLOW, PROFILE, REFUSED, forget, history, rollback, state
+from lab_transaction import ALLOW, PROFILE, REFUSED, UNDONE, forget, history, rollback, state
 
 NICS = 4
 TIMEOUT_S = 3600
@@ -21,7 +22,7 @@ TIMEOUT_S = 3600
 LOAD = pathlib.Path("/tmp/load.sh")
 LOG = pathlib.Path("/tmp/trials.jsonl")
 RIGHT_DSCP, WRONG_DSCP = 26, 10
-SLOW = "20mbit"
+FAST, SLOW = "60mbit", "10mbit"
 
 
 def _ends():
@@ -29,7 +30,7 @@ def _ends():
 
 
 def _switch():
-  """NICs 1 and 2 as ports of a bridge; DSCP 26 first, the rest slowly."""
+  """NICs 1 and 2 as ports of a bridge with a fast queue for DSCP 26 and a slow one for the rest."""
   one, two = lab.nic(1), lab.nic(2)
   lab.ip("link add br0 mtu 9000 type bridge\n" +
          "".join(f"link set {port.netdev} mtu 9000\nlink set {port.netdev} master br0\n" for port in (one, two)) +
@@ -38,14 +39,17 @@ def _switch():
   for port in (one, two):
     for line in (f"qdisc replace dev {port.netdev} root handle 1: prio bands 3 priomap {' '.join(['2'] * 16)}",
                  f"filter add dev {port.netdev} parent 1: protocol ip {fast}",
-                 f"qdisc add dev {port.netdev} parent 1:3 handle 30: tbf rate {SLOW} burst 32k limit 8m"):
+                 f"qdisc add dev {port.netdev} parent 1:1 handle 10: tbf rate {FAST} burst 512k limit 8m",
+                 f"qdisc add dev {port.netdev} parent 1:3 handle 30: tbf rate {SLOW} burst 64k limit 8m"):
       run(["tc", *line.split()])
     forwarding = pathlib.Path(f"/sys/class/net/{port.netdev}/brport/state")
     wait_until(lambda file=forwarding: file.read_text().strip() == "3", f"{port.netdev} forwards", timeout=60)
 
 
 def _wrong_map():
+  """The one thing that is wrong."""
   for one in _ends():
+    lab.ip(f"link set {one.netdev} mtu 9000\n")
     one.set_pfc(3)
     one.dcb("app", "add", "dscp-prio", f"{WRONG_DSCP}:3")
 
@@ -55,7 +59,7 @@ def _write_load():
   LOAD.write_text(f"""#!/bin/sh
 prio=$(dcb pfc show dev {device.netdev} prio-pfc | grep -o '[0-7]:on' | head -1 | cut -d: -f1)
 dscp=$(dcb -N app show dev {device.netdev} dscp-prio | grep -o "[0-9]*:${{prio:-none}}" | head -1 | cut -d: -f1)
-same="-F -x 1 -s 65536 -n 40 -q 1 --tclass=$((4 * ${{dscp:-0}} + 2))"
+same="-F -x 1 -s 65536 -t 32 -n 60 -q 1 --tclass=$((4 * ${{dscp:-0}} + 2))"
 ib_write_bw -d rxe1 $same > /dev/null 2>&1 &
 until ss -ltn | grep -q :18515; do sleep 0.1; done
 ib_write_bw -d rxe0 $same 198.18.0.2
@@ -154,13 +158,38 @@ def test_without_commit_everything_is_as_it_was():
     expect_equal(_data_priority(lab.nic(0)), [[RIGHT_DSCP, 3]], "what the plan sets")
 
 
+def _in_a_trial():
+  """It, while a candidate is in force."""
+  tune = subprocess.Popen([str(lab.BUILD / "rocetune"), *_words("--log", str(LOG))], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, start_new_session=True)
+  wait_until(lambda: any(entry["phase"] == "waiting" for entry in history()), "a trial is in force", timeout=900,
+             every=0.3)
+  return tune
+
+
 def _killed_in_a_trial():
-  """Starts it, and kills it while a candidate is in force."""
-  tune = subprocess.Popen([str(lab.BUILD / "rocetune"), *_words("--log", str(LOG))], stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL, start_new_session=True)
-  wait_until(lambda: any(entry["phase"] == "waiting" for entry in history()), "a trial is in force", timeout=900)
+  tune = _in_a_trial()
   os.kill(tune.pid, signal.SIGKILL)
-  tune.wait()
+  tune.communicate()
+
+
+@lab.thorough
+def test_ctrl_c_brings_the_start_state_back_and_its_log_goes_on():
+  with _Bench() as bench:
+    tune = _in_a_trial()
+    tune.send_signal(signal.SIGINT)
+    out, err = tune.communicate(timeout=300)
+    expect_equal(tune.returncode, UNDONE, f"exit code of tune: {out[-2000:]}{err[-2000:]}")
+    found = json.loads(out)
+    expect(found["verdict"] == "interrupted" and found["restored"], f"{found['verdict']}: {found['reason']}")
+    expect_equal([entry["outcome"] for entry in history()], ["rolled_back"], "outcomes")
+    expect_same_state(bench.before, state())
+    expect(not run(["pgrep", "ib_write_bw"], check=False).stdout, "its job runs on")
+    logged = LOG.read_text()
+    found = _tune("--resume", str(LOG))
+    expect_equal(found["verdict"], "change", _story(found))
+    expect(LOG.read_text().startswith(logged), "the log goes on where it had ended")
+    expect_same_state(bench.before, state())
 
 
 @lab.thorough
