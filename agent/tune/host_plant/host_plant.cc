@@ -191,11 +191,13 @@ Expected<> HostPlant::restore() {
 
 Expected<std::vector<std::int64_t>> HostPlant::commit(const search::Candidate& candidate,
                                                       const std::function<bool()>& is_stopped) {
+  const auto stopped = [] { return fail(ErrorKind::conflict, "stopped before it was confirmed"); };
+  if (is_stopped()) return stopped();
   if (auto back = restore(); !back) return tl::unexpected(back.error());
   const auto refused = put(candidate, options_.commit_soak);
   if (!refused) return tl::unexpected(refused.error());
   if (*refused) return fail(ErrorKind::conflict, "{}", **refused);
-  if (is_stopped()) return fail(ErrorKind::conflict, "stopped before it was confirmed");
+  if (is_stopped()) return stopped();
   in_force_.reset();  // what it is from now on is the hosts' start state
   return transactions_.confirm();
 }

@@ -55,8 +55,8 @@ class HostPlant final : public search::Plant {
   // After so long a host takes back by itself what nobody has taken back or confirmed.
   Duration dead_man() const;
   // Applies the candidate everywhere and confirms it: all hosts, or none; `is_stopped` is asked before the
-  // confirmation. The transactions, in the order of hosts; 0 where there was nothing to do. Error: what
-  // failed; restore() then says whether every host is as it was.
+  // change and before the confirmation. The transactions, in the order of hosts; 0 where there was nothing to
+  // do. Error: what failed; restore() then says whether every host is as it was.
   Expected<std::vector<std::int64_t>> commit(const search::Candidate& candidate,
                                              const std::function<bool()>& is_stopped);
 

@@ -90,9 +90,9 @@ class _Bench:
     self.pair.__exit__(*error)
 
 
-def _words(*more):
+def _words(*more, metric="goodput=perftest"):
   ports = [word for one in _ends() for word in ("--port", one.netdev)]
-  return ["tune", "--workload", str(LOAD), "--metric", "goodput=perftest", *ports, *ALLOW, "--profile", PROFILE,
+  return ["tune", "--workload", str(LOAD), "--metric", metric, *ports, *ALLOW, "--profile", PROFILE,
           "--budget", "20", "--workload-limit", "120s", "--yes", "--json", *more]
 
 
@@ -158,13 +158,24 @@ def test_without_commit_everything_is_as_it_was():
     expect_equal(_data_priority(lab.nic(0)), [[RIGHT_DSCP, 3]], "what the plan sets")
 
 
-def _in_a_trial():
+def _in_a_trial(**options):
   """It, while a candidate is in force."""
-  tune = subprocess.Popen([str(lab.BUILD / "rocetune"), *_words("--log", str(LOG))], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, start_new_session=True)
+  tune = subprocess.Popen([str(lab.BUILD / "rocetune"), *_words("--log", str(LOG), **options)], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
   wait_until(lambda: any(entry["phase"] == "waiting" for entry in history()), "a trial is in force", timeout=900,
              every=0.3)
   return tune
+
+
+def _interrupt(tune, before):
+  """Ctrl-C: the start state comes back."""
+  tune.send_signal(signal.SIGINT)
+  out, err = tune.communicate(timeout=300)
+  expect_equal(tune.returncode, UNDONE, f"exit code of tune: {out[-2000:]}{err[-2000:]}")
+  found = json.loads(out)
+  expect(found["verdict"] == "interrupted" and found["restored"], f"{found['verdict']}: {found['reason']}")
+  expect_equal([entry["outcome"] for entry in history()], ["rolled_back"], "outcomes")
+  expect_same_state(before, state())
 
 
 def _killed_in_a_trial():
@@ -173,17 +184,28 @@ def _killed_in_a_trial():
   tune.communicate()
 
 
+def test_a_trial_is_in_force_while_it_lasts():
+  """The first candidate is doctor's fix; the job only tells whether it sees it."""
+  forget()
+  LOG.unlink(missing_ok=True)
+  _wrong_map()
+  device = lab.nic(0).netdev
+  LOAD.write_text(f"#!/bin/sh\nsleep 3\ndcb -N app show dev {device} dscp-prio | grep -q {RIGHT_DSCP}:3 && "
+                  "echo goodput 2 || echo goodput 1\n")
+  LOAD.chmod(0o755)
+  before = state()
+  tune = _in_a_trial(metric="goodput=re:Gb/s:goodput ([0-9]+)")
+  for one in _ends():
+    expect_equal(_data_priority(one), [[RIGHT_DSCP, 3]], f"map of {one.netdev} in the trial")
+  _interrupt(tune, before)
+  rates = [json.loads(line)["observation"]["objectives"]["goodput_gbps"] for line in LOG.read_text().splitlines()[1:]]
+  expect_equal(rates[:3], [1, 1, 1], "the baseline")
+
+
 @lab.thorough
 def test_ctrl_c_brings_the_start_state_back_and_its_log_goes_on():
   with _Bench() as bench:
-    tune = _in_a_trial()
-    tune.send_signal(signal.SIGINT)
-    out, err = tune.communicate(timeout=300)
-    expect_equal(tune.returncode, UNDONE, f"exit code of tune: {out[-2000:]}{err[-2000:]}")
-    found = json.loads(out)
-    expect(found["verdict"] == "interrupted" and found["restored"], f"{found['verdict']}: {found['reason']}")
-    expect_equal([entry["outcome"] for entry in history()], ["rolled_back"], "outcomes")
-    expect_same_state(bench.before, state())
+    _interrupt(_in_a_trial(), bench.before)
     expect(not run(["pgrep", "ib_write_bw"], check=False).stdout, "its job runs on")
     logged = LOG.read_text()
     found = _tune("--resume", str(LOG))
@@ -207,7 +229,7 @@ def test_killed_and_resumed():
 def test_killed_the_dead_man_brings_the_start_state_back():
   with _Bench() as bench:
     _killed_in_a_trial()
-    wait_until(lambda: all(entry["phase"] == "ended" for entry in history()), "the dead-man", timeout=600)
+    wait_until(lambda: all(entry["phase"] == "ended" for entry in history()), "the dead-man", timeout=600, every=1)
     expect_equal(history()[-1]["outcome"], "rolled_back", "outcome")
     expect_same_state(bench.before, state())
 

@@ -273,11 +273,14 @@ TEST_F(HostPlantTest, CommitsOnAllHostsOrOnNone) {
 }
 
 TEST_F(HostPlantTest, AStopBeforeTheConfirmationCommitsNothing) {
-  const auto done = plant().commit(changed(), [] { return true; });
-  ASSERT_FALSE(done);
-  EXPECT_THAT(done.error().text(), HasSubstr("stopped"));
-  EXPECT_EQ(machine().transactions(), 1U);
-  expect_all_as_before();
+  for (const std::size_t asked_before : {0U, 1U}) {
+    std::size_t asked = 0;
+    const auto done = plant().commit(changed(), [&] { return asked++ == asked_before; });
+    ASSERT_FALSE(done);
+    EXPECT_THAT(done.error().text(), HasSubstr("stopped"));
+    EXPECT_EQ(machine().transactions(), asked_before);
+    expect_all_as_before();
+  }
 }
 
 // Two tuners at once, or a person with a plan: what is measured is nobody's any more.
