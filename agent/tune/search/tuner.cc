@@ -102,6 +102,23 @@ std::vector<Candidate> finalists(const Session& session) {
   return out;
 }
 
+// Nothing better was found because nothing could be measured; empty: something was.
+std::string why_none_ran(const Session& session) {
+  int tried = 0;
+  for (const auto& [candidate, standing] : session.standings()) {
+    if (candidate == session.space().start()) continue;
+    if (standing.runs() > 0) return {};
+    ++tried;
+  }
+  if (tried == 0) return {};
+  std::string why;
+  for (const Trial& trial : session.trials()) {
+    if (!session.scorer().is_baseline(trial))
+      why = session.scorer().why_no_score(trial, WorkloadSet::searched);
+  }
+  return fmt::format("none of the {} changes that were tried ran: {}", tried, why);
+}
+
 class Tuning {
  public:
   Tuning(Session& session, Outcome& outcome) : session_(session), outcome_(outcome), proposer_(session) {}
@@ -129,8 +146,9 @@ class Tuning {
     const bool start_fails = !at_start || !at_start->is_good();
     outcome_.verdict = Verdict::no_change;
     if (session_.best() == start) {
-      outcome_.reason = start_fails ? "nothing that was tried ran, the baseline included"
-                                    : "nothing that was tried was better than what is there";
+      outcome_.reason = why_none_ran(session_);
+      if (start_fails) outcome_.reason = "nothing that was tried ran, the baseline included";
+      if (outcome_.reason.empty()) outcome_.reason = "nothing that was tried was better than what is there";
       return;
     }
     if (!start_fails && session_.best_score() < session_.least_gain()) {

@@ -37,7 +37,7 @@ def _switch():
          "link set br0 up\n")
   fast = f"u32 match ip tos {RIGHT_DSCP << 2:#x} 0xfc flowid 1:1"
   for port in (one, two):
-    for line in (f"qdisc replace dev {port.netdev} root handle 1: prio bands 3 priomap {' '.join(['2'] * 16)}",
+    for line in (f"qdisc add dev {port.netdev} root handle 1: prio bands 3 priomap {' '.join(['2'] * 16)}",
                  f"filter add dev {port.netdev} parent 1: protocol ip {fast}",
                  f"qdisc add dev {port.netdev} parent 1:1 handle 10: tbf rate {FAST} burst 512k limit 8m",
                  f"qdisc add dev {port.netdev} parent 1:3 handle 30: tbf rate {SLOW} burst 64k limit 8m"):
@@ -88,6 +88,8 @@ class _Bench:
 
   def __exit__(self, *error):
     self.pair.__exit__(*error)
+    for port in (lab.nic(1), lab.nic(2)):
+      run(["tc", "qdisc", "del", "dev", port.netdev, "root"])
 
 
 def _words(*more, metric="goodput=perftest"):

@@ -54,24 +54,53 @@ TEST(Tuner, TheSameSeedGivesTheSameTrials) {
   EXPECT_NE(tuned(plant, 30, 6).trials.back().repeat, one.trials.back().repeat);
 }
 
-// A plant whose start is slow and even, as behind a rate limit, and whose repairs are fast and uneven.
-class EvenStart final : public Plant {
+class PlantAround : public Plant {
  public:
-  explicit EvenStart(SyntheticPlant& plant) : plant_(plant) {}
+  explicit PlantAround(SyntheticPlant& plant) : plant_(plant) {}
   const PlantTraits& traits() const override { return plant_.traits(); }
   const Space& space() const override { return plant_.space(); }
   const std::vector<Constraint>& constraints() const override { return plant_.constraints(); }
   const std::vector<Workload>& workloads() const override { return plant_.workloads(); }
   const std::vector<Suggestion>& suggestions() const override { return plant_.suggestions(); }
+  Expected<> restore() override { return plant_.restore(); }
+
+ protected:
+  SyntheticPlant& plant_;
+};
+
+// The start is slow and even, as behind a rate limit, and its repairs are fast and uneven.
+class EvenStart final : public PlantAround {
+ public:
+  using PlantAround::PlantAround;
   Expected<Observation> observe(const Request& request, std::stop_token stop) override {
     if (request.candidate == space().start()) return plant_.truth(request.candidate, request.workload);
     return plant_.observe(request, std::move(stop));
   }
-  Expected<> restore() override { return plant_.restore(); }
-
- private:
-  SyntheticPlant& plant_;
 };
+
+// A host that refuses every change.
+class FrozenPlant final : public PlantAround {
+ public:
+  using PlantAround::PlantAround;
+  Expected<Observation> observe(const Request& request, std::stop_token stop) override {
+    if (request.candidate == space().start()) return plant_.observe(request, std::move(stop));
+    Observation out;
+    out.failure = Failure{FailureKind::not_applied, "the journal is full"};
+    return out;
+  }
+};
+
+TEST(Tuner, WhereNothingCouldBeTriedItDoesNotSayThatNothingIsBetter) {
+  SyntheticWorld world;
+  SyntheticPlant synthetic(SyntheticOptions{.is_repeatable = false}, world);
+  FrozenPlant plant(synthetic);
+  TuneOptions asked;
+  asked.budget.trials = 20;
+  const Outcome outcome = tune(plant, shipped_policy(), asked, nullptr, {});
+  EXPECT_EQ(outcome.verdict, Verdict::no_change);
+  EXPECT_NE(outcome.reason.find("changes that were tried ran"), std::string::npos) << outcome.reason;
+  EXPECT_NE(outcome.reason.find("the journal is full"), std::string::npos) << outcome.reason;
+}
 
 TEST(Tuner, WhatChanceDoesIsSeenAtTheBestToo) {
   SyntheticOptions options;
