@@ -114,6 +114,23 @@ std::vector<Candidate> finalists(const Session& session) {
   return out;
 }
 
+// Nothing better was found because nothing could be measured; empty: something was.
+std::string why_none_ran(const Session& session) {
+  int tried = 0;
+  for (const auto& [candidate, standing] : session.standings()) {
+    if (candidate == session.space().start()) continue;
+    if (standing.runs() > 0) return {};
+    ++tried;
+  }
+  if (tried == 0) return {};
+  std::string why;
+  for (const Trial& trial : session.trials()) {
+    if (!session.scorer().is_baseline(trial))
+      why = session.scorer().why_no_score(trial, WorkloadSet::searched);
+  }
+  return fmt::format("none of the {} changes that were tried ran: {}", tried, why);
+}
+
 class Tuning {
  public:
   Tuning(Session& session, Outcome& outcome) : session_(session), outcome_(outcome), proposer_(session) {}
@@ -144,9 +161,11 @@ class Tuning {
     if (session_.best() == start) {
       const bool is_all_baseline = std::ranges::all_of(
           session_.trials(), [&](const Trial& trial) { return trial.candidate == start; });
-      outcome_.reason = start_fails       ? "nothing that was tried ran, the baseline included"
-                        : is_all_baseline ? "the budget ended before anything was tried"
-                                          : "nothing that was tried was better than what is there";
+      outcome_.reason = why_none_ran(session_);
+      if (start_fails) outcome_.reason = "nothing that was tried ran, the baseline included";
+      if (outcome_.reason.empty() && is_all_baseline)
+        outcome_.reason = "the budget ended before anything was tried";
+      if (outcome_.reason.empty()) outcome_.reason = "nothing that was tried was better than what is there";
       return;
     }
     if (!start_fails && session_.best_score() < session_.least_gain()) {
