@@ -247,7 +247,7 @@ std::string tune_page(const TunePage& page) {
   body += tune_verdict(page) + in_short(page) + tune_tiles(page) + tune_workloads_section(page);
   const std::string over_time = tune_over_time_section(page);
   body += over_time + tune_effects_section(page) + tune_plan_section(page) + tune_findings_section(page) +
-          tune_trials_section(page) + tune_front_section(page) + tune_not_tried_section(page) +
+          (page.twin ? tune_twin_section(*page.twin) : std::string()) + tune_trials_section(page) + tune_front_section(page) + tune_not_tried_section(page) +
           knobs_section(page) + judged_section(page);
   body += "<h2>The same again</h2>\n<pre>" + escaped(page.command) + "</pre>\n";
   return html::page_text(

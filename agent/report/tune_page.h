@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/report/tune_twin.h"
 #include "agent/tune/search/outcome.h"
 #include "agent/tune/search/plan_step.h"
 #include "agent/tune/search/plant.h"
@@ -45,6 +46,7 @@ struct TunePage {
   std::vector<std::string> makers;  // "SONiC"
   std::vector<TuneNames> emitted;
   std::vector<search::LeftOut> left_out;
+  std::optional<TuneTwin> twin = std::nullopt;
 };
 
 // One self-contained file. What was not measured is not on it, or said to be missing; never 0.

@@ -56,7 +56,7 @@ std::string tune_workloads_section(const TunePage& page) {
       };
       table.add_row({name, gain, fmt::format("{} ({})", objective_words(kind.objective), kind.name),
                      text(before), text(after),
-                     before && after ? change_cell(kind, *before, *after) : Table::Cell("")});
+                     before && after ? change_cell(kind, before.value_or(0), after.value_or(0)) : Table::Cell("")});
       name.clear();
       gain.clear();
     }

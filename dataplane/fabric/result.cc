@@ -172,6 +172,7 @@ class Run {
 
   RunResult run() {
     while (!network_.is_finished() && end_ < limit_ && !(deadlock_ && !has_watchdog())) step();
+    if (options_.on_end) options_.on_end(network_, end_);
     return result();
   }
 

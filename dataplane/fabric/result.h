@@ -299,11 +299,15 @@ struct RunResult {
   }
 };
 
+class Network;
+
 struct RunOptions {
   std::size_t threads = 1;  // for this run; they change nothing but its time
   std::size_t samples = 0;  // of TimeSeries; 0: none is taken
   // Told now and then which share of the payload has been acknowledged, 0 to 1.
   std::function<void(double)> on_progress;
+  // Shown the network as it stands at the end, and when that is: for what its nodes count beside the result.
+  std::function<void(const Network&, Instant)> on_end;
 };
 
 // Runs it from beginning to end: until all traffic is finished, the limit, or a deadlock that nothing
