@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <thread>
 
@@ -79,23 +80,24 @@ std::string Twin::sha256() const {
   return to_text(sum.finish());
 }
 
-Expected<> Twin::change_hosts(Scenario& scenario, const search::Candidate& candidate) const {
+void Twin::set_unknowns(Scenario& scenario, const std::vector<double>& values) const {
+  for (std::size_t i = 0; i < unknowns_.size() && i < values.size(); ++i) {
+    if (values[i] != unknowns_[i].unknown.start) unknowns_[i].write(scenario, values[i]);
+  }
+}
+
+// What has no counterpart is told once, of the start and of each knob.
+void Twin::change_hosts(Scenario& scenario, const search::Candidate& candidate) const {
   const search::Space& space = hosts_->space();
-  if (space.canonical(candidate) == space.start()) return {};
-  for (std::size_t h = 0; h < hosts_->hosts().size(); ++h) {
-    const auto plan = hosts_->plan(candidate, h, 0);
-    if (!plan) return tl::unexpected(plan.error());
-    for (const tune::Step& step : plan->steps) {
-      for (const tune::Change& change : step.changes) {
-        for (const TwinPort& port : ports_) {
-          // What has no counterpart is told once, of the start and of each knob.
-          if (port.host == h && port.port == change.knob.port)
-            (void)give(scenario, port.id, change.knob, change.after);
-        }
-      }
+  for (const search::Setting& setting : space.difference(space.start(), space.canonical(candidate))) {
+    const bool is_number = space[setting.knob].is_numeric();
+    const auto given = given_.find({setting.knob, is_number ? 0 : setting.value});
+    if (given == given_.end()) continue;
+    for (const Given& one : given->second) {
+      (void)give(scenario, one.id, one.knob,
+                 is_number ? host::KnobValue(std::int64_t{std::llround(setting.value)}) : one.value);
     }
   }
-  return {};
 }
 
 void Twin::change_workload(Scenario& scenario, const search::Candidate& candidate) const {
@@ -106,36 +108,40 @@ void Twin::change_workload(Scenario& scenario, const search::Candidate& candidat
   }
 }
 
-Expected<Scenario> Twin::scenario_of(const Run& run) const {
+Scenario Twin::scenario_of(const Run& run) const {
   Scenario out = runs_.at(run.workload);
-  for (std::size_t i = 0; i < unknowns_.size() && i < run.values.size(); ++i) {
-    if (run.values[i] != unknowns_[i].unknown.start) unknowns_[i].write(out, run.values[i]);
-  }
+  set_unknowns(out, run.values);
   std::uint64_t state = 1'000'003 * (run.workload + 1) + run.repeat;
   out = fabric_plant::under_circumstances(std::move(out), splitmix64(state), jitter_);
-  if (auto changed = change_hosts(out, run.candidate); !changed) return tl::unexpected(changed.error());
+  change_hosts(out, run.candidate);
   change_workload(out, run.candidate);
   fabric_plant::write({}, search::Space(), search::Candidate(), out);  // derived headroom follows the MTU
   return out;
 }
 
+Scenario Twin::bones_of(const search::Candidate& candidate, const std::vector<double>& values) const {
+  Scenario out = bones_;
+  set_unknowns(out, values);
+  change_hosts(out, candidate);
+  fabric_plant::write({}, search::Space(), search::Candidate(), out);
+  return out;
+}
+
 search::Observation Twin::run(const Run& run) const {
   search::Observation out;
-  const auto refused = [&](std::string why) {
-    out.failure = search::Failure{search::FailureKind::not_applied, std::move(why)};
+  const Scenario scenario = scenario_of(run);
+  const RedCurve& curve = scenario.options.switches.congestion_point.curve;
+  if (curve.minimum > curve.maximum) {
+    out.failure = search::Failure{search::FailureKind::not_applied, "Kmin is above Kmax"};
     return out;
-  };
-  const auto scenario = scenario_of(run);
-  if (!scenario) return refused(scenario.error().text());
-  const RedCurve& curve = scenario->options.switches.congestion_point.curve;
-  if (curve.minimum > curve.maximum) return refused("Kmin is above Kmax");
+  }
   Counted counted;
   fabric::RunOptions options;
   options.on_end = [&](const fabric::Network& network, Instant end) {
     for (const TwinPort& port : ports_) counted.take(network.host(port.id), end);
   };
-  const fabric::RunResult result = fabric::run(*scenario, options);
-  out = fabric_plant::observation_of(result, *scenario);
+  const fabric::RunResult result = fabric::run(scenario, options);
+  out = fabric_plant::observation_of(result, scenario);
   out.counter_deltas = std::move(counted.sums);
   out.objectives[Objective::pause_ratio] = counted.pause_ratio;
   out.series.clear();

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,7 +63,7 @@ class Twin {
   std::string sha256() const;
 
   // One run of a candidate of the hosts: counters of the ports that it plays, under the names that hosts have;
-  // pause_ratio of these ports alone. What it cannot be given is a failure (not_applied). `values`: of the
+  // pause_ratio of these ports alone. What the fabric cannot be is a failure (not_applied). `values`: of the
   // unknowns, by place.
   struct Run {
     search::Candidate candidate;
@@ -75,16 +76,29 @@ class Twin {
   std::vector<search::Observation> run_all(const std::vector<Run>& runs, std::size_t threads,
                                            const std::stop_token& stop) const;
   // The fabric of a run.
-  Expected<fabric::Scenario> scenario_of(const Run& run) const;
+  fabric::Scenario scenario_of(const Run& run) const;
+  // The same without traffic: what rules look at.
+  fabric::Scenario bones_of(const search::Candidate& candidate, const std::vector<double>& values) const;
 
  private:
+  // Something that a knob of the hosts gives a host of the scenario.
+  struct Given {
+    fabric::NodeId id = 0;
+    host::Knob knob;
+    host::KnobValue value;  // of numbers: the knob's own
+  };
   Twin() = default;
   Expected<> read(std::string_view text, const std::string& file, const std::vector<std::string>& workloads);
   void place_ports();
   void take_over();
   void find_knobs();
   void find_unknowns();
-  Expected<> change_hosts(fabric::Scenario& scenario, const search::Candidate& candidate) const;
+  Expected<std::vector<Given>> given_by(const search::Candidate& candidate) const;
+  void learn_numbers(std::size_t knob);
+  void learn_choices(std::size_t knob);
+  bool add_counterparts(const search::Candidate& candidate, std::set<std::string>& counterparts) const;
+  void set_unknowns(fabric::Scenario& scenario, const std::vector<double>& values) const;
+  void change_hosts(fabric::Scenario& scenario, const search::Candidate& candidate) const;
   void change_workload(fabric::Scenario& scenario, const search::Candidate& candidate) const;
 
   // A variable of a job's environment, and what it turns here.
@@ -99,12 +113,16 @@ class Twin {
   std::string file_, text_;
   Duration jitter_;
   std::vector<fabric::Scenario> runs_;  // by workload; with the hosts' settings
+  fabric::Scenario bones_;
   std::vector<TwinPort> ports_;
   std::vector<Pair> workloads_;
   std::vector<TwinKnob> knobs_;
   std::vector<Note> not_predicted_, not_taken_over_;
   std::vector<TwinUnknown> unknowns_;
   std::map<std::string, WorkloadKnob> workload_knobs_;  // by environment variable
+  // By knob of the hosts and choice (numbers: 0). A search asks for thousands of candidates, and each of its
+  // changes is made by one knob: what a whole candidate gives is what its knobs give, one after the other.
+  std::map<std::pair<std::size_t, double>, std::vector<Given>> given_;
 };
 
 }  // namespace rocetune::twin

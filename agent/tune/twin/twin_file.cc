@@ -200,62 +200,115 @@ void Twin::find_unknowns() {
   }
 }
 
-// A knob is foretold if turning it changes the twin. Of choices each has to.
-void Twin::find_knobs() {
-  const search::Space& space = hosts_->space();
-  const search::Candidate start = space.start();
-  const auto means = [&](const search::Candidate& candidate, std::set<std::string>& counterparts) {
-    bool is_changed = false;
-    for (std::size_t w = 0; w < runs_.size(); ++w) {
-      const auto before = scenario_of({start, w, 0, {}}), after = scenario_of({candidate, w, 0, {}});
-      if (!before || !after) continue;
-      for (const TwinPort& port : ports_) {
-        for (std::string& name : differences(*before, *after, port.id)) {
-          counterparts.insert(std::move(name));
-          is_changed = true;
+// What the hosts' own plans for the candidate give the hosts of the scenario.
+Expected<std::vector<Twin::Given>> Twin::given_by(const search::Candidate& candidate) const {
+  std::vector<Given> out;
+  for (std::size_t h = 0; h < hosts_->hosts().size(); ++h) {
+    const auto plan = hosts_->plan(candidate, h, 0);
+    if (!plan) return tl::unexpected(plan.error());
+    for (const tune::Step& step : plan->steps) {
+      for (const tune::Change& change : step.changes) {
+        for (const TwinPort& port : ports_) {
+          if (port.host == h && port.port == change.knob.port)
+            out.push_back({port.id, change.knob, change.after});
         }
       }
     }
-    return is_changed;
-  };
-  for (std::size_t k = 0; k < space.size(); ++k) {
-    const search::Knob& knob = space[k];
-    TwinKnob out{.knob = k, .counterpart = {}, .values = {knob.start}};
-    std::set<std::string> counterparts;
-    std::string mute;
-    if (knob.is_numeric()) {
-      for (const double position : {0.0, 1.0}) {
-        if (means(space.with(start, {{k, knob.at_position(position)}}), counterparts)) out.values.push_back(0);
-      }
-    } else {
-      const std::string variable = knob.name.substr(knob.name.find('.') + 1);
-      const auto of_workload = knob.name.starts_with("workload.") ? workload_knobs_.find(variable)
-                                                                  : workload_knobs_.end();
-      for (std::size_t choice = 0; choice < static_cast<std::size_t>(knob.count()); ++choice) {
-        const auto value = static_cast<double>(choice);
-        if (value == knob.start) continue;
-        bool is_meant = false;
-        if (of_workload != workload_knobs_.end()) {
-          is_meant = of_workload->second.value_of(knob.choices[choice]).has_value();
-          if (is_meant) counterparts.insert(of_workload->second.knob.knob.name);
-        } else {
-          is_meant = means(space.with(start, {{k, value}}), counterparts);
-        }
-        if (is_meant) {
-          out.values.push_back(value);
-        } else if (!knob.choices.empty()) {
-          mute += (mute.empty() ? "" : ", ") + knob.choices[choice];
-        }
-      }
-    }
-    if (counterparts.empty() || out.values.size() < 2) {
-      not_predicted_.push_back({knob.name, "nothing of the twin changes with it"});
-      continue;
-    }
-    if (!mute.empty()) not_predicted_.push_back({knob.name + " = " + mute, "nothing of the twin changes with it"});
-    out.counterpart = joined(counterparts);
-    knobs_.push_back(std::move(out));
   }
+  return out;
+}
+
+// Whether the candidate changes the twin, and in what.
+bool Twin::add_counterparts(const search::Candidate& candidate, std::set<std::string>& counterparts) const {
+  const Scenario before = bones_of(hosts_->space().start(), {}), after = bones_of(candidate, {});
+  const std::size_t known = counterparts.size();
+  bool is_changed = false;
+  for (const TwinPort& port : ports_) {
+    for (std::string& name : differences(before, after, port.id)) {
+      counterparts.insert(std::move(name));
+      is_changed = true;
+    }
+  }
+  return is_changed || counterparts.size() > known;
+}
+
+// A knob that is a number gives all that it turns that number.
+void Twin::learn_numbers(std::size_t k) {
+  const search::Space& space = hosts_->space();
+  const search::Knob& knob = space[k];
+  TwinKnob out{.knob = k, .counterpart = {}, .values = {}};
+  std::set<std::string> counterparts;
+  for (const double position : {0.0, 1.0}) {
+    const double value = knob.at_position(position);
+    if (value == knob.start) continue;
+    const search::Candidate candidate = space.with(space.start(), {{k, value}});
+    auto given = given_by(candidate);
+    const bool is_plain = given && std::ranges::all_of(*given, [&](const Given& one) {
+      const auto* number = std::get_if<std::int64_t>(&one.value);
+      return number != nullptr && static_cast<double>(*number) == value;
+    });
+    if (!is_plain) {
+      not_predicted_.push_back({knob.name, given ? "is not the number that its hosts get" : given.error().text()});
+      given_.erase({k, 0});
+      return;
+    }
+    given_[{k, 0}] = std::move(*given);
+    add_counterparts(candidate, counterparts);
+  }
+  if (counterparts.empty()) {
+    not_predicted_.push_back({knob.name, "nothing of the twin changes with it"});
+    return;
+  }
+  out.counterpart = joined(counterparts);
+  knobs_.push_back(std::move(out));
+}
+
+void Twin::learn_choices(std::size_t k) {
+  const search::Space& space = hosts_->space();
+  const search::Knob& knob = space[k];
+  TwinKnob out{.knob = k, .counterpart = {}, .values = {knob.start}};
+  std::set<std::string> counterparts;
+  std::string mute;
+  const auto variable = knob.name.starts_with("workload.")
+                            ? workload_knobs_.find(knob.name.substr(knob.name.find('.') + 1))
+                            : workload_knobs_.end();
+  for (std::size_t choice = 0; choice < static_cast<std::size_t>(knob.count()); ++choice) {
+    const auto value = static_cast<double>(choice);
+    if (value == knob.start) continue;
+    bool is_meant = false;
+    if (variable != workload_knobs_.end()) {
+      is_meant = variable->second.value_of(knob.choices[choice]).has_value();
+      if (is_meant) counterparts.insert(variable->second.knob.knob.name);
+    } else {
+      const search::Candidate candidate = space.with(space.start(), {{k, value}});
+      auto given = given_by(candidate);
+      if (given) given_[{k, value}] = std::move(*given);
+      is_meant = add_counterparts(candidate, counterparts);
+    }
+    if (is_meant) {
+      out.values.push_back(value);
+    } else {
+      mute += (mute.empty() ? "" : ", ") + knob.text(value);
+    }
+  }
+  if (out.values.size() < 2) {
+    not_predicted_.push_back({knob.name, "nothing of the twin changes with it"});
+    return;
+  }
+  if (!mute.empty())
+    not_predicted_.push_back({knob.name + " = " + mute, "means the same to the twin as what is there"});
+  out.counterpart = joined(counterparts);
+  knobs_.push_back(std::move(out));
+}
+
+// A knob is foretold if turning it changes the twin.
+void Twin::find_knobs() {
+  bones_ = runs_.front();
+  bones_.flows.clear();
+  bones_.traffic.clear();
+  bones_.jobs.clear();
+  for (std::size_t k = 0; k < hosts_->space().size(); ++k)
+    hosts_->space()[k].is_numeric() ? learn_numbers(k) : learn_choices(k);
 }
 
 }  // namespace rocetune::twin

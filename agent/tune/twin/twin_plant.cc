@@ -94,16 +94,15 @@ void TwinPlant::make_constraints() {
     constraint.broken = [this, &of_hosts](const Candidate& c) { return of_hosts.broken(this->of_hosts(c)); };
     constraints_.push_back(std::move(constraint));
   }
-  const auto scenario = twin_.scenario_of({twin_.hosts().space().start(), 0, 0, values_});
+  const fabric::Scenario as_found = twin_.bones_of(twin_.hosts().space().start(), values_);
   for (const fabric_plant::ScenarioRule& rule : fabric_plant::scenario_rules()) {
-    if (!scenario || rule.broken(*scenario)) continue;
+    if (rule.broken(as_found)) continue;
     constraints_.push_back({.id = "twin-" + rule.id,
                             .rule = rule.rule,
                             .origin = rule.origin,
                             .knobs = all,
-                            .broken = [this, &rule](const Candidate& c) -> std::optional<std::string> {
-                              const auto changed = twin_.scenario_of({of_hosts(c), 0, 0, values_});
-                              return changed ? rule.broken(*changed) : changed.error().text();
+                            .broken = [this, &rule](const Candidate& c) {
+                              return rule.broken(twin_.bones_of(of_hosts(c), values_));
                             }});
   }
 }
