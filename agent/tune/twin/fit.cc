@@ -21,7 +21,8 @@ constexpr double kRobust = 3;
 constexpr double kFaithInStart = 1;
 constexpr double kIsTold = 0.5;  // of the range
 constexpr double kFirstStep = 0.2, kLeastStep = 0.01;
-constexpr int kScan = 9;
+constexpr double kWalk = 0.125;
+constexpr double kPartToFind = 0.4;  // of the points; the others tell how sure it is
 constexpr unsigned kBases[] = {2, 3, 5, 7, 11, 13};
 
 // Halton 1960: fills the space evenly, and is no chance.
@@ -45,10 +46,16 @@ class Fitting {
   std::optional<Fit> run() {
     if (!look({start_})) return std::nullopt;
     if (!unknowns_.empty() && !targets_.empty()) {
-      const int scans = kScan * static_cast<int>(unknowns_.size());
-      if (!spread(std::max(1, (most_ - scans) / 3)) || !descend(most_ - scans) || !scan())
-        return std::nullopt;
+      const int to_find = static_cast<int>(most_ * kPartToFind);
+      if (!spread(std::max(1, to_find / 3)) || !descend(to_find)) return std::nullopt;
+      is_surrounded_.assign(unknowns_.size(), true);
+      for (std::size_t i = 0; i < unknowns_.size(); ++i) {
+        for (const double by : {-kWalk, kWalk}) {
+          if (!walk(i, by)) return std::nullopt;
+        }
+      }
     }
+    is_surrounded_.resize(unknowns_.size());
     return result();
   }
 
@@ -148,37 +155,52 @@ class Fitting {
     }
     return true;
   }
-  // Each unknown over its range, the others at the best.
-  bool scan() {
-    const Point from = best();
-    std::vector<Point> points;
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      for (int n = 0; n < kScan; ++n) {
-        Point point = from;
-        point[i] = static_cast<double>(n) / (kScan - 1);
-        points.push_back(std::move(point));
+  double least() const {
+    double out = looked_.begin()->second.misfit;
+    for (const auto& [point, looked] : looked_) out = std::min(out, looked.misfit);
+    return out;
+  }
+  // Away from the best in one unknown, the others giving way, as long as that explains the observed as well: a
+  // profile of the misfit, as far as its points go.
+  bool walk(std::size_t i, double by) {
+    for (Point at = best(); by < 0 ? at[i] > 0 : at[i] < 1;) {
+      if (points() >= most_) {
+        is_surrounded_[i] = false;
+        return true;
       }
+      at[i] = std::clamp(at[i] + by, 0.0, 1.0);
+      std::vector<Point> around{at};
+      for (std::size_t j = 0; j < at.size(); ++j) {
+        for (const double give : {-kWalk, kWalk}) {
+          if (j == i) continue;
+          Point point = at;
+          point[j] = std::clamp(point[j] + give, 0.0, 1.0);
+          around.push_back(std::move(point));
+        }
+      }
+      if (!look(around)) return false;
+      at = *std::ranges::min_element(around, {}, [&](const Point& p) { return looked_.at(p).misfit; });
+      if (looked_.at(at).misfit > least() + kWithinDoubt) return true;
     }
-    return look(points);
+    return true;
   }
 
   Fit result() const {
     Fit out;
     const Point at = best();
     const std::vector<double> values = values_of(at);
-    double least = looked_.at(at).misfit;
-    for (const auto& [point, looked] : looked_) least = std::min(least, looked.misfit);
+    const double within = least() + kWithinDoubt;
     for (std::size_t i = 0; i < unknowns_.size(); ++i) {
       double low = at[i], high = at[i];
       for (const auto& [point, looked] : looked_) {
-        if (looked.misfit > least + kWithinDoubt) continue;
+        if (looked.misfit > within) continue;
         low = std::min(low, point[i]);
         high = std::max(high, point[i]);
       }
       out.unknowns.push_back({.value = values[i],
-                              .low = unknowns_[i].at(low),
-                              .high = unknowns_[i].at(high),
-                              .is_told = !targets_.empty() && high - low <= kIsTold});
+                              .low = unknowns_[i].at(std::max(0.0, low - kWalk / 2)),
+                              .high = unknowns_[i].at(std::min(1.0, high + kWalk / 2)),
+                              .is_told = !targets_.empty() && is_surrounded_[i] && high - low <= kIsTold});
     }
     out.modelled_before = looked_.at(start_).modelled;
     out.misfit_before = looked_.at(start_).misfit;
@@ -195,6 +217,7 @@ class Fitting {
   const std::stop_token& stop_;
   Point start_;
   std::map<Point, Looked> looked_;
+  std::vector<bool> is_surrounded_;  // by points that explain it worse, or by its range; by unknown
 };
 
 }  // namespace

@@ -34,9 +34,11 @@ using Model = std::function<Modelled(const std::vector<std::vector<double>>& poi
 
 struct FittedUnknown {
   double value = 0;
-  // All points that were looked at and explain the observed as well (95 %, of one unknown) lie in between.
+  // All points that were looked at and explain the observed as well (95 %, of one unknown) lie in between, half
+  // of the distance to the next ones included.
   double low = 0, high = 0;
-  // They lie within half of the range. Else the value is the nearest to the start among those that explain it.
+  // They lie within half of the range, and all around it the misfit is worse. Else the value is the nearest to
+  // the start among those that explain it.
   bool is_told = false;
 };
 
@@ -49,8 +51,7 @@ struct Fit {
 };
 
 // The same arguments give the same fit. Without unknowns the start is modelled, and that is all. At most about
-// `most_points` are modelled (30 at least are needed to say much); none: it was stopped. The first point the
-// model is asked for is the start, alone.
+// `most_points` are modelled (of two unknowns 100 say enough); none: it was stopped.
 std::optional<Fit> fit(const std::vector<Unknown>& unknowns, const std::vector<Target>& targets,
                        const Model& model, int most_points, const std::stop_token& stop);
 

@@ -21,10 +21,12 @@ constexpr int kFitRepeats = 2;  // of each point
 constexpr double kSameThing = 4;
 // Of candidates that gain, those that gain at least so much of what the best does.
 constexpr double kOfTheBest = 0.25;
-constexpr std::size_t kMostRanked = 16;
+constexpr std::size_t kMostRanked = 10;
 // Candidates that turn the same knobs are two if a number lies this far apart, of its range.
-constexpr double kFarApart = 0.2;
-// A third of them is enough to see whether "nothing helps" holds.
+constexpr double kFarApart = 0.3;
+// What a change brings less of than this part of the whole is not needed.
+constexpr double kNeedless = 0.03;
+// So many are enough to see whether "nothing helps" holds.
 constexpr std::size_t kChecks = 3;
 
 std::optional<double> mean_of(const std::vector<double>& values) {
@@ -278,7 +280,10 @@ std::vector<search::Guide::Proposal> TwinGuide::propose(const std::deque<Trial>&
     scorer_->learn_baseline(run(plant_->space().start(), static_cast<std::uint64_t>(repeat)));
 
   std::vector<std::pair<double, Candidate>> ranked;
-  for (Candidate& candidate : search_twin(stop)) {
+  for (const Candidate& found : search_twin(stop)) {
+    if (stop.stop_requested()) return {};
+    Candidate candidate = needed_of(found);
+    if (candidate == plant_->space().start()) candidate = found;
     if (const auto score = expected_of_twin(candidate)) ranked.emplace_back(-*score, std::move(candidate));
   }
   if (stop.stop_requested()) return {};
@@ -301,6 +306,27 @@ std::vector<search::Guide::Proposal> TwinGuide::propose(const std::deque<Trial>&
   }
   report_.proposed = static_cast<int>(out.size());
   return out;
+}
+
+// Without what the twin does not need: what is tried on hosts is small.
+Candidate TwinGuide::needed_of(Candidate of_twin) {
+  const search::Space& space = plant_->space();
+  const auto whole = expected_of_twin(of_twin);
+  if (!whole) return of_twin;
+  double may_lose = std::max(search::score_of_percent(policy_.minimum_gain_percent) / 2, *whole * kNeedless);
+  double left = *whole;
+  for (const search::Setting& setting : space.difference(space.start(), of_twin)) {
+    Candidate without = of_twin;
+    without.values[setting.knob] = space[setting.knob].start;
+    without = space.canonical(std::move(without));
+    if (search::broken(plant_->constraints(), space, without)) continue;
+    const auto score = expected_of_twin(without);
+    if (!score || *score < left - may_lose) continue;
+    may_lose -= std::max(0.0, left - *score);
+    left = *score;
+    of_twin = without;
+  }
+  return of_twin;
 }
 
 Trial TwinGuide::run(const Candidate& of_twin, std::uint64_t repeat) {

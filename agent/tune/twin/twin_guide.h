@@ -22,7 +22,7 @@ struct GuideOptions {
   std::uint64_t seed = 1;  // of that search
   std::size_t threads = 1;
   int candidates = 4;  // proposed at most
-  int fit_points = 90;
+  int fit_points = 240;  // at most
   // What is being done, how much of it is, and of how much: for a progress bar. May be empty.
   std::function<void(std::string_view what, int done, int of)> on_progress;
 };
@@ -46,6 +46,7 @@ class TwinGuide final : public search::Guide {
   std::vector<std::vector<Readings>> model(const std::vector<std::vector<double>>& points,
                                            const std::stop_token& stop) const;
   std::vector<search::Candidate> search_twin(const std::stop_token& stop);
+  search::Candidate needed_of(search::Candidate of_twin);
   search::Trial run(const search::Candidate& of_twin, std::uint64_t repeat);
   std::optional<double> expected_of_twin(const search::Candidate& of_twin);
   void tell(std::string_view what, int done, int of) const;

@@ -23,7 +23,7 @@ TEST(Fit, FindsWhatTheObservedTells) {
   const Model model = each([](const auto& p) {
     return std::vector<std::optional<double>>{p[0] * p[1], p[0] / p[1]};
   });
-  const auto found = fit(unknowns, {{200.0 * 20, 0.05, 0}, {200.0 / 20, 0.05, 0}}, model, 120, {});
+  const auto found = fit(unknowns, {{200.0 * 20, 0.05, 0}, {200.0 / 20, 0.05, 0}}, model, 200, {});
   ASSERT_TRUE(found);
   EXPECT_NEAR(found->unknowns[0].value / 200, 1, 0.1);
   EXPECT_NEAR(found->unknowns[1].value / 20, 1, 0.1);
@@ -39,7 +39,7 @@ TEST(Fit, FindsWhatTheObservedTells) {
 TEST(Fit, WhatNothingTellsStaysAndIsSaidToBeUntold) {
   const std::vector<Unknown> unknowns{of("a", 10, 1, 1000), of("idle", 30, 1, 1000)};
   const Model model = each([](const auto& p) { return std::vector<std::optional<double>>{p[0]}; });
-  const auto found = fit(unknowns, {{100, 0.05, 0}}, model, 90, {});
+  const auto found = fit(unknowns, {{100, 0.05, 0}}, model, 150, {});
   ASSERT_TRUE(found);
   EXPECT_NEAR(found->unknowns[0].value / 100, 1, 0.15);
   EXPECT_TRUE(found->unknowns[0].is_told);
@@ -52,7 +52,7 @@ TEST(Fit, WhatNothingTellsStaysAndIsSaidToBeUntold) {
 TEST(Fit, TwoThatCanBeTradedAreUntoldBoth) {
   const std::vector<Unknown> unknowns{of("a", 10, 1, 1000), of("b", 10, 1, 1000)};
   const Model model = each([](const auto& p) { return std::vector<std::optional<double>>{p[0] * p[1]}; });
-  const auto found = fit(unknowns, {{1000, 0.3, 0}}, model, 120, {});
+  const auto found = fit(unknowns, {{1000, 0.3, 0}}, model, 200, {});
   ASSERT_TRUE(found);
   EXPECT_LT(found->misfit, 1);
   EXPECT_FALSE(found->unknowns[0].is_told && found->unknowns[1].is_told);
@@ -80,9 +80,9 @@ TEST(Fit, IsTheSameEachTimeAndKeepsToItsPoints) {
     }
     return out;
   };
-  const auto one = fit(unknowns, {{3, 0.1, 0}}, model, 90, {});
-  EXPECT_LE(modelled, 90 + 8);
-  const auto two = fit(unknowns, {{3, 0.1, 0}}, model, 90, {});
+  const auto one = fit(unknowns, {{3, 0.1, 0}}, model, 150, {});
+  EXPECT_LE(modelled, 150 + 8);
+  const auto two = fit(unknowns, {{3, 0.1, 0}}, model, 150, {});
   ASSERT_TRUE(one && two);
   EXPECT_EQ(one->points * 2, modelled);
   EXPECT_EQ(one->unknowns[0].value, two->unknowns[0].value);
@@ -91,7 +91,7 @@ TEST(Fit, IsTheSameEachTimeAndKeepsToItsPoints) {
 
 TEST(Fit, NothingToFitModelsTheStart) {
   const Model model = each([](const auto&) { return std::vector<std::optional<double>>{7.0}; });
-  const auto found = fit({}, {{7, 0.1, 0}}, model, 90, {});
+  const auto found = fit({}, {{7, 0.1, 0}}, model, 150, {});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->points, 1);
   EXPECT_EQ(found->misfit, 0);

@@ -16,7 +16,7 @@ const search::Policy& policy() {
   static const search::Policy kPolicy = *search::load_policy(ConfigFiles());
   return kPolicy;
 }
-GuideOptions quick() { return {.budget = 40, .seed = 1, .threads = 2, .fit_points = 80}; }
+GuideOptions quick() { return {.budget = 40, .seed = 1, .threads = 2, .fit_points = 160}; }
 
 // |ln| of what the twin shows over what was observed.
 double off(const TwinReport& report, std::string_view quantity, bool is_fitted) {
