@@ -47,6 +47,7 @@ struct TunePage {
   std::vector<TuneNames> emitted;
   std::vector<search::LeftOut> left_out;
   std::optional<TuneTwin> twin = std::nullopt;
+  std::vector<std::string> undo = {};  // commands, if the change is in force; empty: nothing is
 };
 
 // One self-contained file. What was not measured is not on it, or said to be missing; never 0.

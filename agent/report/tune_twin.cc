@@ -41,7 +41,8 @@ std::string fit_tables(const TuneTwin& twin) {
                  {.title = "the fitted twin"},
                  {.title = "", .align = Align::left}});
     for (const TuneTwin::Seen& one : twin.seen) {
-      table.add_row({one.what, one.observed, one.before, one.fitted, Table::Cell(one.remark).in_class("wrap")});
+      table.add_row(
+          {one.what, one.observed, one.before, one.fitted, Table::Cell(one.remark).in_class("wrap")});
     }
     out += table.text();
   }
@@ -51,14 +52,16 @@ std::string fit_tables(const TuneTwin& twin) {
 }  // namespace
 
 std::string tune_twin_section(const TuneTwin& twin) {
-  std::string out = "<h2>The twin</h2>\n<p>" + escaped(twin.name) +
-                    " stood for the hosts: it was fitted to what they showed, searched, and its best candidates "
-                    "were tried on the hosts, on which alone the verdict rests.</p>\n";
+  std::string out =
+      "<h2>The twin</h2>\n<p>" + escaped(twin.name) +
+      " stood for the hosts: it was fitted to what they showed, searched, and its best candidates "
+      "were tried on the hosts, on which alone the verdict rests.</p>\n";
   out += html::verdict_line(twin.is_believed ? html::Verdict::good : html::Verdict::warn, escaped(twin.says));
   if (!twin.counted.empty()) out += "<p>" + escaped(twin.counted) + "</p>\n";
   out += predictions_table(twin) + fit_tables(twin);
   if (twin.unknown.empty()) return out;
-  Table table({{.title = "what it does not know", .align = Align::left}, {.title = "why", .align = Align::left}});
+  Table table(
+      {{.title = "what it does not know", .align = Align::left}, {.title = "why", .align = Align::left}});
   for (const TuneTwin::Unknown& one : twin.unknown)
     table.add_row({Table::Cell(one.what).in_class("wrap"), Table::Cell(one.why).in_class("wrap")});
   return out + fmt::format("<details><summary>{} things the twin does not know</summary>\n{}</details>\n",

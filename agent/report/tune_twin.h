@@ -7,8 +7,8 @@
 namespace rocetune::report {
 
 struct TuneTwin {
-  std::string name;     // "my-fabric.toml (fabric my-fabric)"
-  std::string says;     // whether it may be believed, one sentence
+  std::string name;  // "my-fabric.toml (fabric my-fabric)"
+  std::string says;  // whether it may be believed, one sentence
   bool is_believed = false;
   std::string counted;  // trials of the plant, and runs of the twin
 

@@ -54,9 +54,10 @@ std::string tune_workloads_section(const TunePage& page) {
       const auto text = [&](const std::optional<double>& value) {
         return value ? objective_text(kind.objective, *value) : std::string("–");
       };
-      table.add_row({name, gain, fmt::format("{} ({})", objective_words(kind.objective), kind.name),
-                     text(before), text(after),
-                     before && after ? change_cell(kind, before.value_or(0), after.value_or(0)) : Table::Cell("")});
+      table.add_row(
+          {name, gain, fmt::format("{} ({})", objective_words(kind.objective), kind.name), text(before),
+           text(after),
+           before && after ? change_cell(kind, before.value_or(0), after.value_or(0)) : Table::Cell("")});
       name.clear();
       gain.clear();
     }

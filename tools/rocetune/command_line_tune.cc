@@ -77,10 +77,10 @@ void add_hosts(CLI::App& app, TunedHosts& out, CLI::Option* fabric) {
                     "a workload that takes longer hangs"));
   of_hosts(add_time(app, "--interval", out.interval, duration_within<100, 60'000>,
                     "between two looks at the counters: harm ends a trial within it"));
-  CLI::Option* twin =
-      add_text(app, "--twin", out.twin, "FABRIC",
-               "a fabric that stands for the hosts: fitted to their baseline, searched first, its best candidates "
-               "are tried on them");
+  CLI::Option* twin = add_text(
+      app, "--twin", out.twin, "FABRIC",
+      "a fabric that stands for the hosts: fitted to their baseline, searched first, its best candidates "
+      "are tried on them");
   of_hosts(twin);
   app.add_option("--twin-budget", out.twin_budget, "trials of the search on the twin")
       ->type_name("N")

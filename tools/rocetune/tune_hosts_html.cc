@@ -28,6 +28,7 @@ std::string tuning_page(const tune::HostTuning& tuning, const tune::HostPlant& p
   }
   page.left_out = plant.host_space().left_out();
   page.twin = std::move(twin);
+  page.undo = tuning.undo;
   return report::tune_page(page);
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
 #include <thread>
 
 #include "agent/tune/search/interval.h"
@@ -12,10 +13,14 @@ namespace {
 
 using report::TuneTwin;
 
-std::string figure(double value, const std::string& unit) {
-  return fmt::format("{:.4g}{}{}", value, unit.empty() ? "" : " ", unit);
+std::string digits(double value) {
+  const bool is_whole = value == std::round(value) || std::abs(value) >= 1000;
+  return is_whole ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
 }
-std::string figure(const std::optional<double>& value) { return value ? fmt::format("{:.4g}", *value) : "–"; }
+std::string figure(double value, const std::string& unit) {
+  return digits(value) + (unit.empty() ? "" : " " + unit);
+}
+std::string figure(const std::optional<double>& value) { return value ? digits(*value) : "–"; }
 std::string percent(double score) { return fmt::format("{:+.1f} %", search::percent_of(score)); }
 
 TextTable::Look below(TextTable::Look look) {
@@ -91,17 +96,19 @@ TuneTwin TunedTwin::told(const search::Outcome& outcome) const {
   if (!report.search_reason.empty()) out.counted += " (" + report.search_reason + ")";
   for (const twin::Parameter& one : report.parameters) {
     out.parameters.push_back({one.name, figure(one.from, one.unit), figure(one.fitted, one.unit),
-                              fmt::format("{:.4g} to {}", one.low, figure(one.high, one.unit)), one.is_told});
+                              fmt::format("{} to {}", digits(one.low), figure(one.high, one.unit)),
+                              one.is_told});
   }
   for (const twin::Observed& one : report.observed) {
-    out.seen.push_back({one.workload + ": " + one.quantity, figure(one.observed, one.unit), figure(one.before),
-                        figure(one.fitted),
+    out.seen.push_back({one.workload + ": " + one.quantity, figure(one.observed, one.unit),
+                        figure(one.before), figure(one.fitted),
                         one.why_not_fitted.empty() ? "" : "not fitted to: " + one.why_not_fitted});
   }
   if (outcome.guidance) {
     for (const search::Foretold& one : outcome.guidance->foretold) {
       out.predictions.push_back({space.text(space.difference(space.start(), one.candidate)),
-                                 percent(one.expected), one.measured ? percent(*one.measured) : "did not run"});
+                                 percent(one.expected),
+                                 one.measured ? percent(*one.measured) : "did not run"});
     }
   }
   add_unknown(out, report.not_fitted);

@@ -22,7 +22,8 @@ class TunedTwin {
  public:
   // `plant` and `policy` must outlive it. Error: bad_input with every issue of the file.
   static Expected<std::unique_ptr<TunedTwin>> open(const ConfigFile& file, const TuneCommand& command,
-                                                   const tune::HostPlant& plant, const search::Policy& policy);
+                                                   const tune::HostPlant& plant,
+                                                   const search::Policy& policy);
   search::Guide& guide() { return guide_; }
   const twin::Twin& twin() const { return twin_; }
   report::TuneTwin told(const search::Outcome& outcome) const;

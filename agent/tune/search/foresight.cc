@@ -44,9 +44,9 @@ std::optional<double> correlation(const std::vector<double>& a, const std::vecto
   return ab / std::sqrt(aa * bb);
 }
 
-// To whole tolerances: what chance alone tells apart has one rank.
+// In whole tolerances: what chance alone tells apart has one rank.
 double coarse(double score, double tolerance) {
-  return tolerance > 0 ? std::round(score / tolerance) : score;
+  return tolerance > 0 ? std::trunc(score / tolerance) : score;
 }
 
 }  // namespace
@@ -78,9 +78,9 @@ Foresight foresight_of(const std::vector<Foretold>& foretold, double tolerance) 
   const bool is_against = out.rank_correlation && *out.rank_correlation < 0;
   const bool holds = 3 * out.right >= 2 * out.of && !is_against && (promised == 0 || kept > 0);
   const std::string counted = fmt::format("{} of {} candidates went as foretold", out.right, out.of);
-  const std::string error =
-      out.median_error_percent ? fmt::format(", off by {:.1f} points in the middle", *out.median_error_percent)
-                               : std::string();
+  const std::string error = out.median_error_percent ? fmt::format(", off by {:.1f} points in the middle",
+                                                                   *out.median_error_percent)
+                                                     : std::string();
   if (!holds) {
     out.belief = Belief::not_believed;
     out.says = fmt::format("It may not be believed: {}{}.", counted, error);

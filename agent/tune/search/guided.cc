@@ -44,8 +44,8 @@ Guidance guidance_of(const Session& session, Guide& guide) {
     if (trial.candidate == start) continue;
     const bool is_known = std::ranges::any_of(
         out.foretold, [&](const Foretold& one) { return one.candidate == trial.candidate; });
-    const bool is_wanted = trial.phase == Phase::remedy || trial.phase == Phase::foretold ||
-                           trial.candidate == session.best();
+    const bool is_wanted =
+        trial.phase == Phase::remedy || trial.phase == Phase::foretold || trial.candidate == session.best();
     if (is_known || !is_wanted) continue;
     const auto expected = guide.expected(trial.candidate);
     if (!expected) continue;

@@ -144,8 +144,8 @@ namespace rocetune {
 ROCETUNE_ENUM(search::Verdict, P{E::change, "change"}, P{E::no_change, "no_change"}, P{E::refused, "refused"},
               P{E::interrupted, "interrupted"});
 ROCETUNE_ENUM(search::Phase, P{E::baseline, "baseline"}, P{E::remedy, "remedy"}, P{E::foretold, "foretold"},
-              P{E::preset, "preset"}, P{E::explore, "explore"}, P{E::model, "model"}, P{E::pattern, "pattern"}, P{E::race, "race"},
-              P{E::ablate, "ablate"}, P{E::confirm, "confirm"});
+              P{E::preset, "preset"}, P{E::explore, "explore"}, P{E::model, "model"},
+              P{E::pattern, "pattern"}, P{E::race, "race"}, P{E::ablate, "ablate"}, P{E::confirm, "confirm"});
 ROCETUNE_ENUM(search::Attribution::Effect, P{E::cure, "cure"}, P{E::part, "part"}, P{E::together, "together"},
               P{E::none, "none"}, P{E::not_measured, "not_measured"});
 }  // namespace rocetune

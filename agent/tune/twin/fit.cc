@@ -79,8 +79,7 @@ class Fitting {
         sum += kMissing;
         continue;
       }
-      const double off =
-          std::log(target.observed + target.least) - std::log(*modelled[t] + target.least);
+      const double off = std::log(target.observed + target.least) - std::log(*modelled[t] + target.least);
       const double doubts = off / target.doubt / kRobust;
       sum += kRobust * kRobust * std::log1p(doubts * doubts);
     }
@@ -104,8 +103,7 @@ class Fitting {
     if (fresh.empty()) return true;
     const Modelled modelled = model_(values);
     if (stop_.stop_requested() || modelled.size() != fresh.size()) return false;
-    for (std::size_t i = 0; i < fresh.size(); ++i)
-      looked_[fresh[i]] = {modelled[i], misfit_of(modelled[i])};
+    for (std::size_t i = 0; i < fresh.size(); ++i) looked_[fresh[i]] = {modelled[i], misfit_of(modelled[i])};
     return true;
   }
   Point best() const {
@@ -160,8 +158,8 @@ class Fitting {
     for (const auto& [point, looked] : looked_) out = std::min(out, looked.misfit);
     return out;
   }
-  // Away from the best in one unknown, the others giving way, as long as that explains the observed as well: a
-  // profile of the misfit, as far as its points go.
+  // Away from the best in one unknown, the others giving way, as long as that explains the observed as well:
+  // a profile of the misfit, as far as its points go.
   bool walk(std::size_t i, double by) {
     for (Point at = best(); by < 0 ? at[i] > 0 : at[i] < 1;) {
       if (points() >= most_) {

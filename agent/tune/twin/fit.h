@@ -13,7 +13,7 @@ namespace rocetune::twin {
 struct Unknown {
   std::string name;
   std::string unit;
-  double start = 0;  // what the model says without a fit
+  double start = 0;         // what the model says without a fit
   double min = 0, max = 0;  // min < max; logarithmic: min > 0
   bool is_logarithmic = false;
   double step = 0;  // grid of values, from min; 0: any
@@ -34,11 +34,11 @@ using Model = std::function<Modelled(const std::vector<std::vector<double>>& poi
 
 struct FittedUnknown {
   double value = 0;
-  // All points that were looked at and explain the observed as well (95 %, of one unknown) lie in between, half
-  // of the distance to the next ones included.
+  // All points that were looked at and explain the observed as well (95 %, of one unknown) lie in between,
+  // half of the distance to the next ones included.
   double low = 0, high = 0;
-  // They lie within half of the range, and all around it the misfit is worse. Else the value is the nearest to
-  // the start among those that explain it.
+  // They lie within half of the range, and all around it the misfit is worse. Else the value is the nearest
+  // to the start among those that explain it.
   bool is_told = false;
 };
 
@@ -47,11 +47,11 @@ struct Fit {
   std::vector<std::optional<double>> modelled_before, modelled;  // by target: at the start, at the fit
   // Sum over targets of z^2, z = (ln observed - ln modelled) / doubt, large ones counting less.
   double misfit_before = 0, misfit = 0;
-  int points = 0;                        // that were modelled
+  int points = 0;  // that were modelled
 };
 
-// The same arguments give the same fit. Without unknowns the start is modelled, and that is all. At most about
-// `most_points` are modelled (of two unknowns 100 say enough); none: it was stopped.
+// The same arguments give the same fit. Without unknowns the start is modelled, and that is all. At most
+// about `most_points` are modelled (of two unknowns 100 say enough); none: it was stopped.
 std::optional<Fit> fit(const std::vector<Unknown>& unknowns, const std::vector<Target>& targets,
                        const Model& model, int most_points, const std::stop_token& stop);
 

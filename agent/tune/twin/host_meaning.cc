@@ -98,7 +98,8 @@ std::vector<Note> give_all(fabric::Scenario& scenario, fabric::NodeId id, const 
   for (const host::Knob& knob : tune::knobs_of(port)) {
     const auto value = host::value_of(host, knob);
     if (!value) {
-      out.push_back({told(knob), "the port does not show it (" + value.error().why + "): as the file has it"});
+      out.push_back(
+          {told(knob), "the port does not show it (" + value.error().why + "): as the file has it"});
       continue;
     }
     if (auto why = give(scenario, id, knob, *value)) out.push_back({told(knob), std::move(*why)});

@@ -30,7 +30,9 @@ const std::array<QuantityKind, kQuantities>& quantity_kinds() {
   return kKinds;
 }
 
-const QuantityKind& kind_of(Quantity quantity) { return quantity_kinds()[static_cast<std::size_t>(quantity)]; }
+const QuantityKind& kind_of(Quantity quantity) {
+  return quantity_kinds()[static_cast<std::size_t>(quantity)];
+}
 
 Readings readings_of(const search::Observation& observation) {
   constexpr double kMega = 1e6;
@@ -44,7 +46,8 @@ Readings readings_of(const search::Observation& observation) {
   out[Quantity::ce_ratio] = ratio(counted(observation, "rx_ce_packets"), received);
   out[Quantity::cnp_ratio] = ratio(counted(observation, "cnp_sent"), received);
   if (!out[Quantity::cnp_ratio])
-    out[Quantity::cnp_ratio] = ratio(counted(observation, "cnp_handled"), counted(observation, "rdma_tx_packets"));
+    out[Quantity::cnp_ratio] =
+        ratio(counted(observation, "cnp_handled"), counted(observation, "rdma_tx_packets"));
   const auto per_mega = [&](const char* duration, const char* bytes) {
     const auto value = ratio(counted(observation, duration), counted(observation, bytes));
     return value ? std::optional(*value * kMega) : std::nullopt;

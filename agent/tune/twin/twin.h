@@ -62,9 +62,9 @@ class Twin {
   bool knows(std::size_t knob) const;
   std::string sha256() const;
 
-  // One run of a candidate of the hosts: counters of the ports that it plays, under the names that hosts have;
-  // pause_ratio of these ports alone. What the fabric cannot be is a failure (not_applied). `values`: of the
-  // unknowns, by place.
+  // One run of a candidate of the hosts: counters of the ports that it plays, under the names that hosts
+  // have; pause_ratio of these ports alone. What the fabric cannot be is a failure (not_applied). `values`:
+  // of the unknowns, by place.
   struct Run {
     search::Candidate candidate;
     std::size_t workload = 0;

@@ -14,7 +14,7 @@ namespace {
 
 using fabric::Scenario;
 
-constexpr double kMostDelays = 50;      // of the file's
+constexpr double kMostDelays = 50;  // of the file's
 constexpr Duration kLongestDelay = milliseconds(2);
 constexpr double kLeastLoad = 0.1;      // of the file's
 constexpr double kMostOfBuffer = 0.95;  // ECN thresholds
@@ -40,15 +40,17 @@ std::string joined(const std::set<std::string>& names) {
   return out;
 }
 
-// A parameter of switches, with the range of its knob, and for thresholds up to the buffer: what is found may be
-// further off than what is worth a search.
+// A parameter of switches, with the range of its knob, and for thresholds up to the buffer: what is found may
+// be further off than what is worth a search.
 TwinUnknown of_knob(const fabric_plant::FabricKnob& knob, std::vector<Quantity> rests_on, double most) {
+  const bool is_logarithmic = knob.knob.scale == search::Scale::logarithmic;
   return {.unknown = {.name = knob.knob.name,
                       .unit = knob.knob.unit,
                       .start = knob.knob.start,
-                      .min = std::min(knob.knob.min, knob.knob.start),
+                      .min = knob.knob.start > 0 || !is_logarithmic ? std::min(knob.knob.min, knob.knob.start)
+                                                                    : knob.knob.min,
                       .max = std::max({knob.knob.max, most, knob.knob.start}),
-                      .is_logarithmic = knob.knob.scale == search::Scale::logarithmic,
+                      .is_logarithmic = is_logarithmic,
                       .step = knob.knob.step},
           .rests_on = std::move(rests_on),
           .write = knob.write};
@@ -99,7 +101,8 @@ Expected<> Twin::read(std::string_view text, const std::string& file,
     runs_.push_back(fabric_plant::with_own_parts(std::move(*scenario)));
   }
   for (std::size_t w = workloads.size(); w < table->workloads.size(); ++w)
-    not_predicted_.push_back({file + ": workload " + table->workloads[w], "no workload of the hosts is left"});
+    not_predicted_.push_back(
+        {file + ": workload " + table->workloads[w], "the hosts have no workload for it"});
   return {};
 }
 
@@ -194,7 +197,8 @@ void Twin::find_unknowns() {
                          .rests_on = {Quantity::goodput, Quantity::busbw},
                          .write = [](Scenario& s, double factor) {
                            for (fabric::Traffic& traffic : s.traffic) {
-                             traffic.load = Ratio(std::llround(static_cast<double>(traffic.load.count()) * factor));
+                             traffic.load =
+                                 Ratio(std::llround(static_cast<double>(traffic.load.count()) * factor));
                            }
                          }});
   }
@@ -244,11 +248,12 @@ void Twin::learn_numbers(std::size_t k) {
     const search::Candidate candidate = space.with(space.start(), {{k, value}});
     auto given = given_by(candidate);
     const bool is_plain = given && std::ranges::all_of(*given, [&](const Given& one) {
-      const auto* number = std::get_if<std::int64_t>(&one.value);
-      return number != nullptr && static_cast<double>(*number) == value;
-    });
+                            const auto* number = std::get_if<std::int64_t>(&one.value);
+                            return number != nullptr && static_cast<double>(*number) == value;
+                          });
     if (!is_plain) {
-      not_predicted_.push_back({knob.name, given ? "is not the number that its hosts get" : given.error().text()});
+      not_predicted_.push_back(
+          {knob.name, given ? "is not the number that its hosts get" : given.error().text()});
       given_.erase({k, 0});
       return;
     }

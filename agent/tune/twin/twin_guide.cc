@@ -92,7 +92,8 @@ TwinGuide::TwinGuide(const Twin& twin, const search::Policy& policy, GuideOption
     : twin_(twin), policy_(policy), options_(std::move(options)) {}
 
 std::string TwinGuide::identity() const {
-  return fmt::format("{} {} {} {}", twin_.sha256(), options_.budget, options_.fit_points, options_.candidates);
+  return fmt::format("{} {} {} {}", twin_.sha256(), options_.budget, options_.fit_points,
+                     options_.candidates);
 }
 
 void TwinGuide::tell(std::string_view what, int done, int of) const {
@@ -154,7 +155,8 @@ bool TwinGuide::fit_to(const std::deque<Trial>& trials, const std::stop_token& s
       if (!one.before) {
         one.why_not_fitted = "the twin's traffic has no such number";
       } else if (is_objective(kind.quantity) &&
-                 std::abs(std::log((*value + kind.least) / (*one.before + kind.least))) > std::log(kSameThing)) {
+                 std::abs(std::log((*value + kind.least) / (*one.before + kind.least))) >
+                     std::log(kSameThing)) {
         one.why_not_fitted = fmt::format(
             "more than {:g} times off: the workload measures something else than the twin", kSameThing);
       } else {
@@ -301,8 +303,8 @@ std::vector<search::Guide::Proposal> TwinGuide::propose(const std::deque<Trial>&
         chosen, [&](const Candidate& other) { return are_alike(plant_->space(), candidate, other); });
     if (is_known) continue;
     chosen.push_back(candidate);
-    out.push_back({plant_->of_hosts(candidate),
-                   fmt::format("the twin expects {:+.1f} %", search::percent_of(score))});
+    out.push_back(
+        {plant_->of_hosts(candidate), fmt::format("the twin expects {:+.1f} %", search::percent_of(score))});
   }
   report_.proposed = static_cast<int>(out.size());
   return out;
@@ -332,7 +334,8 @@ Candidate TwinGuide::needed_of(Candidate of_twin) {
 Trial TwinGuide::run(const Candidate& of_twin, std::uint64_t repeat) {
   Trial out{.candidate = of_twin, .repeat = repeat};
   std::vector<search::Request> requests;
-  for (std::size_t w = 0; w < plant_->workloads().size(); ++w) requests.push_back({of_twin, w, repeat, false});
+  for (std::size_t w = 0; w < plant_->workloads().size(); ++w)
+    requests.push_back({of_twin, w, repeat, false});
   for (auto& seen : plant_->observe_all(requests, {})) {
     out.observations.push_back(seen ? std::optional(std::move(*seen)) : std::nullopt);
   }

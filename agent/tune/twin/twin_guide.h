@@ -21,7 +21,7 @@ struct GuideOptions {
   int budget = 120;        // trials of the search on the twin; at least search::kLeastTrials
   std::uint64_t seed = 1;  // of that search
   std::size_t threads = 1;
-  int candidates = 4;  // proposed at most
+  int candidates = 4;    // proposed at most
   int fit_points = 240;  // at most
   // What is being done, how much of it is, and of how much: for a progress bar. May be empty.
   std::function<void(std::string_view what, int done, int of)> on_progress;

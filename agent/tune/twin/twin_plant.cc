@@ -121,8 +121,8 @@ void TwinPlant::make_suggestions() {
   }
 }
 
-std::vector<Expected<search::Observation>> TwinPlant::observe_all(const std::vector<search::Request>& requests,
-                                                                  std::stop_token stop) {
+std::vector<Expected<search::Observation>> TwinPlant::observe_all(
+    const std::vector<search::Request>& requests, std::stop_token stop) {
   std::vector<Twin::Run> runs;
   for (const search::Request& request : requests)
     runs.push_back({of_hosts(request.candidate), request.workload, request.repeat, values_});

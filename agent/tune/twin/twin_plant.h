@@ -1,5 +1,5 @@
-// The fitted twin as a plant of its own: the knobs of the hosts that it knows, what the fabric's rules forbid,
-// the hosts' suggestions as far as it has them.
+// The fitted twin as a plant of its own: the knobs of the hosts that it knows, what the fabric's rules
+// forbid, the hosts' suggestions as far as it has them.
 #pragma once
 
 #include <string>

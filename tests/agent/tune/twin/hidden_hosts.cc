@@ -18,7 +18,8 @@ std::vector<tune::FoundHost> two_machines() {
   return out;
 }
 
-tune::HostSpace space_of(std::vector<tune::FoundHost> hosts, const std::vector<tune::VariedVariable>& varied) {
+tune::HostSpace space_of(std::vector<tune::FoundHost> hosts,
+                         const std::vector<tune::VariedVariable>& varied) {
   const tune::HostSpaceLimits limits{.mtus = {Bytes(1500), Bytes(4200), Bytes(9000)},
                                      .safe_factor = 10,
                                      .profiles = {"roce-dscp26-prio3", "lossy"}};
@@ -37,7 +38,10 @@ Twin twin_of(const tune::HostSpace& hosts, const std::string& text) {
 
 HiddenHosts::HiddenHosts(const tune::HostSpace& hosts, const std::string& fabric,
                          std::vector<search::Objective> objectives, bool is_blind)
-    : hosts_(hosts), hidden_(twin_of(hosts, fabric)), objectives_(std::move(objectives)), is_blind_(is_blind) {}
+    : hosts_(hosts),
+      hidden_(twin_of(hosts, fabric)),
+      objectives_(std::move(objectives)),
+      is_blind_(is_blind) {}
 
 Expected<search::Observation> HiddenHosts::observe(const search::Request& request, std::stop_token) {
   search::Observation out = hidden_.run({request.candidate, 0, request.repeat, {}});
@@ -53,9 +57,8 @@ Expected<search::Observation> HiddenHosts::observe(const search::Request& reques
 std::deque<search::Trial> baseline_of(HiddenHosts& hosts) {
   std::deque<search::Trial> out;
   for (std::uint64_t repeat = 100; repeat < 103; ++repeat) {
-    search::Trial trial{.number = static_cast<int>(out.size()) + 1,
-                        .candidate = hosts.space().start(),
-                        .repeat = repeat};
+    search::Trial trial{
+        .number = static_cast<int>(out.size()) + 1, .candidate = hosts.space().start(), .repeat = repeat};
     trial.observations.emplace_back(*hosts.observe({trial.candidate, 0, repeat, false}, {}));
     out.push_back(std::move(trial));
   }

@@ -52,7 +52,8 @@ class HiddenHosts final : public search::Plant {
   Twin hidden_;
   std::vector<search::Objective> objectives_;
   bool is_blind_;
-  search::PlantTraits traits_{.name = "hidden hosts", .identity = "hidden", .is_repeatable = false, .parallel = 1};
+  search::PlantTraits traits_{
+      .name = "hidden hosts", .identity = "hidden", .is_repeatable = false, .parallel = 1};
   std::vector<search::Workload> workloads_{{.name = "workload", .weight = 1, .held_out = false}};
 };
 

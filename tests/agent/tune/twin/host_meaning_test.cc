@@ -40,8 +40,8 @@ TEST(HostMeaning, ClassesAndParameters) {
   EXPECT_TRUE(of(scenario, 0).receiver.buffer.lossless.is_empty());
   EXPECT_EQ(of(scenario, 0).data_dscp, Dscp(3));
   EXPECT_EQ(of(scenario, 0).priority_of[3], Priority(4));
-  EXPECT_THAT(differences(before, scenario, 0), ElementsAre("hosts.priority_of_dscp", "hosts.lossless",
-                                                            "hosts.dscp", "hosts.rp_ai_rate"));
+  EXPECT_THAT(differences(before, scenario, 0),
+              ElementsAre("hosts.priority_of_dscp", "hosts.lossless", "hosts.dscp", "hosts.rp_ai_rate"));
   EXPECT_TRUE(differences(before, scenario, 1).empty());
 }
 

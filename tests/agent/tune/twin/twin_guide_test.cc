@@ -144,10 +144,10 @@ TEST(TwinGuide, AWrongTwinDoesNotMakeTheAnswerWrong) {
   HiddenHosts hidden(hosts, Star{.kmin = "60kB", .kmax = "240kB"}.text(), {Objective::goodput});
   // Another rate, another topology, other traffic: short flows with nobody beside them, for which no reaction
   // point matters.
-  const Twin twin = twin_of(
-      hosts, Star{.rate = "10Gbps",
-                  .traffic = "[[flows]]\npattern = \"pair\"\nfrom = 1\nto = 0\nbytes = \"1500kB\"\n"}
-                 .text());
+  const Twin twin =
+      twin_of(hosts, Star{.rate = "10Gbps",
+                          .traffic = "[[flows]]\npattern = \"pair\"\nfrom = 1\nto = 0\nbytes = \"1500kB\"\n"}
+                         .text());
   TwinGuide guide(twin, policy(), quick());
   const auto outcome = tuned(hidden, &guide);
   ASSERT_TRUE(outcome.guidance);

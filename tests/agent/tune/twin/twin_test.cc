@@ -16,8 +16,8 @@ std::vector<std::string> known(const Twin& twin) {
 }
 
 TEST(Twin, HasTheHostsSettingsAndKnobsByMeaning) {
-  const auto hosts = space_of(two_machines(), {{"NCCL_IB_QPS_PER_CONNECTION", {"1", "4", "many"}},
-                                               {"NCCL_ALGO", {"Ring", "Tree"}}});
+  const auto hosts = space_of(
+      two_machines(), {{"NCCL_IB_QPS_PER_CONNECTION", {"1", "4", "many"}}, {"NCCL_ALGO", {"Ring", "Tree"}}});
   const Twin twin = twin_of(hosts, Star().text());
   ASSERT_EQ(twin.ports().size(), 4U);
   EXPECT_EQ(twin.ports()[2].host_name + " " + twin.ports()[2].port, "h2 ens1f0np0");
@@ -59,8 +59,8 @@ TEST(Twin, ShowsWhatHostsCount) {
   EXPECT_FALSE(seen.failure);
   EXPECT_GT(*seen.objectives[search::Objective::goodput], 10);
   const Readings readings = readings_of(seen);
-  for (const Quantity q : {Quantity::goodput, Quantity::ce_ratio, Quantity::cnp_ratio, Quantity::pause_received,
-                           Quantity::pause_sent})
+  for (const Quantity q : {Quantity::goodput, Quantity::ce_ratio, Quantity::cnp_ratio,
+                           Quantity::pause_received, Quantity::pause_sent})
     EXPECT_TRUE(readings[q]) << kind_of(q).name;
   EXPECT_GT(*readings[Quantity::ce_ratio], 0.001);
   EXPECT_LT(*readings[Quantity::ce_ratio], 1);
@@ -76,7 +76,8 @@ TEST(Twin, RefusesWhatIsNoFabricOfHosts) {
   EXPECT_EQ(bad.error().kind(), ErrorKind::bad_input);
   EXPECT_THAT(bad.error().text(), HasSubstr("star.toml:16:8: "));
   EXPECT_THAT(bad.error().text(), HasSubstr("switches.kmin"));
-  const auto credits = Twin::open("link = \"infiniband\"\n" + Star().text(), "star.toml", hosts, {"workload"});
+  const auto credits =
+      Twin::open("link = \"infiniband\"\n" + Star().text(), "star.toml", hosts, {"workload"});
   ASSERT_FALSE(credits);
 }
 
