@@ -159,6 +159,12 @@ std::string in_short(const TunePage& page) {
   add("What it brings", what_it_brings(page));
   if (!page.worsened.empty()) add("What gets worse", what_gets_worse(page));
   add("What it costs", what_it_costs(page));
+  std::string in_force;
+  for (const std::string& command : page.undo) in_force += "<br/><code>" + escaped(command) + "</code>";
+  if (!in_force.empty()) {
+    add("How to undo it", "the change is in force; this takes it back:" + in_force);
+    return out + "</dl>\n";
+  }
   add("How to undo it",
       "set back the values that the list names first, last change first; the words stand below "
       "under <b>The plan</b>. " +
@@ -248,8 +254,9 @@ std::string tune_page(const TunePage& page) {
   body += tune_verdict(page) + in_short(page) + tune_tiles(page) + tune_workloads_section(page);
   const std::string over_time = tune_over_time_section(page);
   body += over_time + tune_effects_section(page) + tune_plan_section(page) + tune_findings_section(page) +
-          tune_trials_section(page) + tune_front_section(page) + tune_not_tried_section(page) +
-          knobs_section(page) + judged_section(page);
+          (page.twin ? tune_twin_section(*page.twin) : std::string()) + tune_trials_section(page) +
+          tune_front_section(page) + tune_not_tried_section(page) + knobs_section(page) +
+          judged_section(page);
   body += "<h2>The same again</h2>\n<pre>" + escaped(page.command) + "</pre>\n";
   return html::page_text(
       {.title = "Tuning " + page.plant.traits().name, .body = body, .reads_out = !over_time.empty()});

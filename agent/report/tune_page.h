@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/report/tune_twin.h"
 #include "agent/tune/search/outcome.h"
 #include "agent/tune/search/plan_step.h"
 #include "agent/tune/search/plant.h"
@@ -55,6 +56,8 @@ struct TunePage {
   std::vector<TuneNames> emitted;
   std::vector<TuneLines> switch_lines;
   std::vector<search::LeftOut> left_out;
+  std::optional<TuneTwin> twin = std::nullopt;
+  std::vector<std::string> undo = {};  // commands, if the change is in force; empty: nothing is
 };
 
 // One self-contained file. What was not measured is not on it, or said to be missing; never 0.

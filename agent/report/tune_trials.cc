@@ -32,6 +32,7 @@ const std::vector<PhaseGroup>& phase_groups() {
   static const std::vector<PhaseGroup> kGroups{
       {"as found", {Phase::baseline}},
       {"doctor's fixes", {Phase::remedy}},
+      {"foretold by the twin", {Phase::foretold}},
       {"published sets", {Phase::preset}},
       {"search", {Phase::explore, Phase::model, Phase::pattern, Phase::race}},
       {"one change apart", {Phase::ablate}},

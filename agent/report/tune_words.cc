@@ -52,6 +52,8 @@ std::string_view phase_words(search::Phase phase) {
       return "as found";
     case search::Phase::remedy:
       return "doctor's fix";
+    case search::Phase::foretold:
+      return "foretold by the twin";
     case search::Phase::preset:
       return "published set";
     case search::Phase::explore:

@@ -174,6 +174,7 @@ class Run {
     while (!network_.is_finished() && end_ < limit_ && !(deadlock_ && !has_watchdog()) &&
            !options_.stop.stop_requested())
       step();
+    if (options_.on_end) options_.on_end(network_, end_);
     return result();
   }
 

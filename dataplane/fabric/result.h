@@ -303,6 +303,8 @@ struct RunResult {
   }
 };
 
+class Network;
+
 struct RunOptions {
   std::size_t threads = 1;  // for this run; they change nothing but its time
   std::size_t samples = 0;  // of TimeSeries; 0: none is taken
@@ -310,6 +312,8 @@ struct RunOptions {
   std::function<void(double)> on_progress;
   // Ends it within a moment, wherever it is: what came of it then is of a part of the run.
   std::stop_token stop = {};
+  // Shown the network as it stands at the end, and when that is: for what its nodes count beside the result.
+  std::function<void(const Network&, Instant)> on_end;
 };
 
 // Runs it from beginning to end: until all traffic is finished, the limit, or a deadlock that nothing

@@ -77,6 +77,16 @@ void add_hosts(CLI::App& app, TunedHosts& out, CLI::Option* fabric) {
                     "a workload that takes longer hangs"));
   of_hosts(add_time(app, "--interval", out.interval, duration_within<100, 60'000>,
                     "between two looks at the counters: harm ends a trial within it"));
+  CLI::Option* twin = add_text(
+      app, "--twin", out.twin, "FABRIC",
+      "a fabric that stands for the hosts: fitted to their baseline, searched first, its best candidates "
+      "are tried on them");
+  of_hosts(twin);
+  app.add_option("--twin-budget", out.twin_budget, "trials of the search on the twin")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(whole_number(search::kLeastTrials, 100'000))
+      ->needs(twin);
   of_hosts(
       app.add_flag("--commit", out.commit, "keep the best, confirmed on every host; else all is as it was"));
   of_hosts(app.add_flag("--yes", out.yes, "do not ask"));
@@ -139,7 +149,9 @@ void add_tune(const Dispatch& dispatch) {
       "  rocetune tune --fabric my-fabric.toml --log trials.jsonl\n"
       "  rocetune tune --fabric my-fabric.toml --resume trials.jsonl --json | jq .plan\n"
       "  rocetune tune --host gpu1 --host gpu2 --workload './all_reduce.sh' --metric busbw=nccl-tests\n"
-      "  rocetune tune --workload 'ib_write_bw -F gpu2' --metric goodput=perftest --port eth2 --commit");
+      "  rocetune tune --workload 'ib_write_bw -F gpu2' --metric goodput=perftest --port eth2 --commit\n"
+      "  rocetune tune --host gpu1 --host gpu2 --workload './all_reduce.sh' --metric busbw=nccl-tests --twin "
+      "my-fabric.toml");
   auto command = std::make_shared<TuneCommand>();
   CLI::Option* fabric =
       tune->add_option(

@@ -27,6 +27,8 @@ struct TunedHosts {
   Duration interval = milliseconds(500);
   bool commit = false;
   bool yes = false;
+  std::string twin;             // a fabric that stands for the hosts: a file, or a shipped name; empty: none
+  int twin_budget = 120;        // trials on it
   std::string output;           // file for the plan
   std::string root;             // host root; empty: /
   std::string state_directory;  // empty: the usual one

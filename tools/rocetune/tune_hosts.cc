@@ -14,8 +14,10 @@
 #include "tools/rocetune/consent.h"
 #include "tools/rocetune/intent.h"
 #include "tools/rocetune/stop_signal.h"
+#include "tools/rocetune/tune_hosts_html.h"
 #include "tools/rocetune/tune_hosts_text.h"
 #include "tools/rocetune/tune_run.h"
+#include "tools/rocetune/tune_twin.h"
 
 namespace rocetune::cli {
 namespace {
@@ -42,6 +44,9 @@ std::string asked_again(const TuneCommand& command) {
   add("--allow", hosts.allow);
   if (!hosts.profile.empty()) add("--profile", {hosts.profile});
   add("--objective", command.objectives);
+  if (!hosts.twin.empty()) add("--twin", {hosts.twin});
+  if (hosts.twin_budget != TunedHosts().twin_budget)
+    add("--twin-budget", {std::to_string(hosts.twin_budget)});
   return out;
 }
 
@@ -232,6 +237,27 @@ ExitCode commit(Opened& opened, tune::HostTuning& tuning) {
   return ExitCode::fine;
 }
 
+std::string dry_run_text(const TuneCommand& command, const HostPlant& plant, const TunedTwin* twin,
+                         const TextTable::Look& look) {
+  if (command.json) {
+    return space_json(plant, [&](JsonWriter& out) {
+      if (twin != nullptr) twin::write_twin(out, twin->twin());
+    });
+  }
+  return space_text(plant, look) + (twin == nullptr ? std::string() : mapping_text(twin->twin(), look));
+}
+
+std::string outcome_text(const TuneCommand& command, const tune::HostTuning& tuning, const HostPlant& plant,
+                         const TunedTwin* twin, const TextTable::Look& look) {
+  if (command.json) {
+    return json_of(tuning, plant, command.series, [&](JsonWriter& out) {
+      if (twin != nullptr) twin->write(out, tuning.outcome);
+    });
+  }
+  return tuning_text(tuning, plant, look,
+                     twin == nullptr ? std::string() : twin_text(twin->told(tuning.outcome), look));
+}
+
 }  // namespace
 
 ExitCode tune_hosts(const TuneCommand& command) {
@@ -242,16 +268,24 @@ ExitCode tune_hosts(const TuneCommand& command) {
     return search::with_objectives(shipped, command.objectives, "--objective");
   });
   if (!policy) return complain(policy.error());
+  const auto of_twin = twin_file(command);
+  if (!of_twin) return complain(of_twin.error());
   auto opened = open_hosts(command, configs);
   if (!opened) return complain(opened.error());
   HostPlant& plant = *opened->plant;
+  std::unique_ptr<TunedTwin> twin;
+  if (*of_twin) {
+    auto made = TunedTwin::open(**of_twin, command, plant, *policy);
+    if (!made) return complain(made.error());
+    twin = std::move(*made);
+  }
   const auto look = TextTable::Look::for_stream(STDOUT_FILENO, command.colour);
-  if (command.dry_run)
-    return print_report("tune", command.json ? space_json(plant) : space_text(plant, look));
+  if (command.dry_run) return print_report("tune", dry_run_text(command, plant, twin.get(), look));
   fmt::print(stderr, "{}", consent_text(plant, command));
   if (auto asked = consent(command.hosts.yes, "Begin?"); !asked) return complain(asked.error());
 
-  const search::TuneOptions options{.budget = *budget, .seed = command.seed};
+  const search::TuneOptions options{
+      .budget = *budget, .seed = command.seed, .guide = twin ? &twin->guide() : nullptr};
   const auto record = recorded(command, plant, options);
   if (!record) return complain(record.error());
   search::Plant& asked = *record ? static_cast<search::Plant&>(**record) : plant;
@@ -263,8 +297,14 @@ ExitCode tune_hosts(const TuneCommand& command) {
   if (command.hosts.commit && tuning.outcome.verdict == search::Verdict::change && code == ExitCode::fine) {
     code = commit(*opened, tuning);
   }
-  const ExitCode printed = print_report(
-      "tune", command.json ? json_of(tuning, plant, command.series) : tuning_text(tuning, plant, look));
+  const auto written =
+      command.html.empty()
+          ? Expected<>()
+          : write_atomically(command.html,
+                             tuning_page(tuning, plant, *policy,
+                                         twin ? std::optional(twin->told(tuning.outcome)) : std::nullopt));
+  const ExitCode printed = print_report("tune", outcome_text(command, tuning, plant, twin.get(), look));
+  if (!written) return complain(written.error());
   return code == ExitCode::fine ? printed : code;
 }
 

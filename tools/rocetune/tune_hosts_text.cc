@@ -77,17 +77,21 @@ std::string consent_text(const tune::HostPlant& plant, const TuneCommand& comman
       to_text(plant.dead_man()),
       command.hosts.commit ? "the best is confirmed, if it is better beyond doubt"
                            : "everything is as it was");
+  if (!command.hosts.twin.empty()) {
+    out += fmt::format("  the twin {} is searched first, and decides which candidates are tried here\n",
+                       command.hosts.twin);
+  }
   return out;
 }
 
 std::string tuning_text(const tune::HostTuning& tuning, const tune::HostPlant& plant,
-                        const TextTable::Look& look) {
+                        const TextTable::Look& look, const std::string& of_twin) {
   const search::Outcome& o = tuning.outcome;
   std::string out = headline(o, plant.traits().name, tuning.plan.size(), look.coloured);
   out += state_text(tuning);
   out += plan_text(tuning.plan, look) + attribution_text(o, plant, look) + workloads_text(o, plant, look);
   out += said_text(findings_of(plant), look.coloured);
-  return out + ending_text(o, tuning.command);
+  return out + of_twin + ending_text(o, tuning.command);
 }
 
 std::string space_text(const tune::HostPlant& plant, const TextTable::Look& look) {

@@ -11,8 +11,9 @@ namespace rocetune::cli {
 
 // What is going to be changed on whom, what that interrupts, and how it is undone.
 std::string consent_text(const tune::HostPlant& plant, const TuneCommand& command);
+// `of_twin`: what a twin has to say; empty: there was none.
 std::string tuning_text(const tune::HostTuning& tuning, const tune::HostPlant& plant,
-                        const TextTable::Look& look);
+                        const TextTable::Look& look, const std::string& of_twin);
 // --dry-run.
 std::string space_text(const tune::HostPlant& plant, const TextTable::Look& look);
 

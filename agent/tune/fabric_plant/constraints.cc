@@ -1,6 +1,7 @@
 #include "agent/tune/fabric_plant/constraints.h"
 
 #include <algorithm>
+#include <map>
 
 #include "agent/tune/fabric_plant/limits.h"
 
@@ -70,38 +71,56 @@ void write(const std::vector<FabricKnob>& knobs, const search::Space& space,
   }
 }
 
+const std::vector<ScenarioRule>& scenario_rules() {
+  static const std::vector<ScenarioRule> kRules{
+      {"ecn-below-xoff", "Kmin < Kmax < Xoff", "DCQCN, SIGCOMM 2015, section 4: ECN before PFC",
+       marking_order},
+      {"headroom", "headroom holds what arrives after Xoff",
+       "IEEE 802.1Q annex N: both ways of the cable, the reaction, and the frames that are under way",
+       headroom},
+      {"total-buffer", "reserves and headrooms leave a shared pool", "the switch's buffer is what it is",
+       total_buffer},
+      {"alpha-timer", "alpha's timer is longer than the gap between CNPs",
+       "DCQCN, SIGCOMM 2015, section 3: K > N", alpha_timer},
+      {"increase-order", "hyper increase is at least additive increase", "IEEE 802.1Qau, rpgHaiRate",
+       increase_order}};
+  return kRules;
+}
+
+namespace {
+
+// The knobs that a rule speaks of; ".mtu" is that of whoever deviates.
+const std::vector<std::string_view>& knobs_of_rule(std::string_view id) {
+  static const std::map<std::string_view, std::vector<std::string_view>> kKnobs{
+      {"ecn-below-xoff", {"switches.kmin", "switches.kmax", "switches.alpha_exponent"}},
+      {"headroom", {"switches.headroom", "hosts.mtu", "classes.lossless", ".mtu"}},
+      {"total-buffer", {"switches.headroom", "hosts.mtu", "classes.lossless", ".mtu", ".lossless"}},
+      {"alpha-timer", {"hosts.rp_dce_tcp_rtt", "hosts.np_min_time_between_cnps"}},
+      {"increase-order", {"hosts.rp_ai_rate", "hosts.rp_hai_rate"}}};
+  return kKnobs.at(id);
+}
+
+}  // namespace
+
 std::vector<search::Constraint> constraints_of(const Scenario& scenario, const std::vector<FabricKnob>& knobs,
                                                const search::Space& space) {
   std::vector<search::Constraint> out;
-  const auto add = [&](std::string id, std::string rule, std::string origin,
-                       const std::vector<std::string_view>& names, Broken (*judge)(const Scenario&)) {
-    search::Constraint constraint{.id = std::move(id), .rule = std::move(rule), .origin = std::move(origin)};
-    for (const std::string_view name : names) {
+  for (const ScenarioRule& rule : scenario_rules()) {
+    search::Constraint constraint{.id = rule.id, .rule = rule.rule, .origin = rule.origin};
+    for (const std::string_view name : knobs_of_rule(rule.id)) {
       for (std::size_t i = 0; i < space.size(); ++i) {
         const std::string& knob = space[i].name;
         if (knob == name || (name.starts_with('.') && knob.ends_with(name))) constraint.knobs.push_back(i);
       }
     }
-    if (constraint.knobs.empty()) return;
-    constraint.broken = [&scenario, &knobs, &space, judge](const search::Candidate& candidate) {
+    if (constraint.knobs.empty()) continue;
+    constraint.broken = [&scenario, &knobs, &space, judge = rule.broken](const search::Candidate& candidate) {
       Scenario changed = scenario;
       write(knobs, space, candidate, changed);
       return judge(changed);
     };
     out.push_back(std::move(constraint));
-  };
-  add("ecn-below-xoff", "Kmin < Kmax < Xoff", "DCQCN, SIGCOMM 2015, section 4: ECN before PFC",
-      {"switches.kmin", "switches.kmax", "switches.alpha_exponent"}, marking_order);
-  add("headroom", "headroom holds what arrives after Xoff",
-      "IEEE 802.1Q annex N: both ways of the cable, the reaction, and the frames that are under way",
-      {"switches.headroom", "hosts.mtu", "classes.lossless", ".mtu"}, headroom);
-  add("total-buffer", "reserves and headrooms leave a shared pool", "the switch's buffer is what it is",
-      {"switches.headroom", "hosts.mtu", "classes.lossless", ".mtu", ".lossless"}, total_buffer);
-  add("alpha-timer", "alpha's timer is longer than the gap between CNPs",
-      "DCQCN, SIGCOMM 2015, section 3: K > N", {"hosts.rp_dce_tcp_rtt", "hosts.np_min_time_between_cnps"},
-      alpha_timer);
-  add("increase-order", "hyper increase is at least additive increase", "IEEE 802.1Qau, rpgHaiRate",
-      {"hosts.rp_ai_rate", "hosts.rp_hai_rate"}, increase_order);
+  }
   return out;
 }
 

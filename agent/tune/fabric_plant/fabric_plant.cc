@@ -4,6 +4,7 @@
 #include <atomic>
 #include <thread>
 
+#include "agent/tune/fabric_plant/circumstances.h"
 #include "agent/tune/fabric_plant/constraints.h"
 #include "agent/tune/fabric_plant/measure.h"
 #include "agent/tune/fabric_plant/presets.h"
@@ -17,7 +18,6 @@ namespace {
 
 using fabric::Scenario;
 
-constexpr std::uint64_t kJitterStream = 0x7475'6E65;  // apart from those of nodes and traffic
 constexpr std::string_view kOtherSeeds = ", other seeds";
 
 // A chosen workload is a key of the file.
@@ -205,17 +205,10 @@ void FabricPlant::suggest() {
 }
 
 Scenario FabricPlant::circumstances(std::size_t workload, std::uint64_t repeat) const {
-  Scenario out = runs_[workload];
   std::uint64_t state = seed_ * 1'000'003 + repeat;
   // What is held out never meets circumstances of the search.
   if (workloads_[workload].held_out) state ^= std::uint64_t{1} << 63;
-  const std::uint64_t seed = splitmix64(state);
-  fabric::reseed(out, seed);
-  Random random(seed, kJitterStream);
-  const auto span = static_cast<std::uint64_t>(table_.jitter.count());
-  for (fabric::Flow& flow : out.flows)
-    flow.start = flow.start + Duration(static_cast<std::int64_t>(random.below(span + 1)));
-  return out;
+  return under_circumstances(runs_[workload], splitmix64(state), table_.jitter);
 }
 
 Expected<search::Observation> FabricPlant::observe(const search::Request& request, std::stop_token stop) {

@@ -45,7 +45,8 @@ void write_hosts(JsonWriter& out, const HostPlant& plant, const HostTuning* tuni
 
 }  // namespace
 
-std::string json_of(const HostTuning& tuning, const HostPlant& plant, bool with_series) {
+std::string json_of(const HostTuning& tuning, const HostPlant& plant, bool with_series,
+                    const MoreMembers& more) {
   JsonWriter out;
   out.begin_object().member("schema_version", kSchemaVersion).member("command", tuning.command);
   search::write_outcome(out, tuning.outcome, plant, with_series);
@@ -59,16 +60,18 @@ std::string json_of(const HostTuning& tuning, const HostPlant& plant, bool with_
   write_hosts(out, plant, &tuning);
   write_findings(out, plant);
   search::write_space(out, plant, plant.host_space().left_out());
+  if (more) more(out);
   out.end_object();
   return out.take() + "\n";
 }
 
-std::string space_json(const HostPlant& plant) {
+std::string space_json(const HostPlant& plant, const MoreMembers& more) {
   JsonWriter out;
   out.begin_object().member("schema_version", kSchemaVersion);
   write_hosts(out, plant, nullptr);
   write_findings(out, plant);
   search::write_space(out, plant, plant.host_space().left_out());
+  if (more) more(out);
   out.end_object();
   return out.take() + "\n";
 }

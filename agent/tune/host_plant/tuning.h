@@ -2,12 +2,14 @@
 // made of.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "agent/tune/host_plant/host_plant.h"
 #include "agent/tune/search/outcome.h"
+#include "dataplane/base/json_writer.h"
 
 namespace rocetune::tune {
 
@@ -25,8 +27,11 @@ struct HostTuning {
 
 // Members, beside search::write_outcome's: plan[], best_settings[], hosts[] (name, ports[], plan,
 // transaction), committed, undo[], findings[], space[], left_out[], constraints[], suggestions[].
-std::string json_of(const HostTuning& tuning, const HostPlant& plant, bool with_series);
+// `more` adds members.
+using MoreMembers = std::function<void(JsonWriter&)>;
+std::string json_of(const HostTuning& tuning, const HostPlant& plant, bool with_series,
+                    const MoreMembers& more = {});
 // What a search would turn, and what doctor says, without one.
-std::string space_json(const HostPlant& plant);
+std::string space_json(const HostPlant& plant, const MoreMembers& more = {});
 
 }  // namespace rocetune::tune

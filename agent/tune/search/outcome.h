@@ -36,6 +36,7 @@ struct Interval {
 enum class Phase {
   baseline,  // A/A: the plant as it is, to learn its noise
   remedy,    // doctor's fixes, alone and together
+  foretold,  // a guide expects most of it
   preset,    // published sets and modes
   explore,   // spread over the space
   model,     // what the model of all trials so far expects most of
@@ -101,6 +102,19 @@ struct NotTried {
   int times = 1;  // candidates refused by the constraint
 };
 
+// What a guide (guide.h) expected of a candidate, and what came of it.
+struct Foretold {
+  Candidate candidate;
+  int trial = 0;                   // the first of it
+  double expected = 0;             // score
+  std::optional<double> measured;  // score, mean of its trials; none: it did not run
+};
+struct Guidance {
+  std::vector<Foretold> foretold;  // as far as it was tried, in its order
+  double tolerance = 0;            // score; what is closer to 0 is chance, or not worth it
+  bool is_followed = false;        // it held, and the search ended with it
+};
+
 struct Outcome {
   Verdict verdict = Verdict::interrupted;
   std::string reason;       // one sentence: why this verdict
@@ -116,6 +130,7 @@ struct Outcome {
   std::vector<Attribution> attribution;
   std::vector<FrontPoint> front;  // no one is better in all objectives
   std::vector<NotTried> not_tried;
+  std::optional<Guidance> guidance;  // where there was a guide
   std::vector<Trial> trials;
   // Whether the plant is as it was. If not, `restore_error` says what was tried.
   bool restored = false;
@@ -128,9 +143,9 @@ struct Outcome {
 namespace rocetune {
 ROCETUNE_ENUM(search::Verdict, P{E::change, "change"}, P{E::no_change, "no_change"}, P{E::refused, "refused"},
               P{E::interrupted, "interrupted"});
-ROCETUNE_ENUM(search::Phase, P{E::baseline, "baseline"}, P{E::remedy, "remedy"}, P{E::preset, "preset"},
-              P{E::explore, "explore"}, P{E::model, "model"}, P{E::pattern, "pattern"}, P{E::race, "race"},
-              P{E::ablate, "ablate"}, P{E::confirm, "confirm"});
+ROCETUNE_ENUM(search::Phase, P{E::baseline, "baseline"}, P{E::remedy, "remedy"}, P{E::foretold, "foretold"},
+              P{E::preset, "preset"}, P{E::explore, "explore"}, P{E::model, "model"},
+              P{E::pattern, "pattern"}, P{E::race, "race"}, P{E::ablate, "ablate"}, P{E::confirm, "confirm"});
 ROCETUNE_ENUM(search::Attribution::Effect, P{E::cure, "cure"}, P{E::part, "part"}, P{E::together, "together"},
               P{E::none, "none"}, P{E::not_measured, "not_measured"});
 }  // namespace rocetune

@@ -41,6 +41,13 @@ void try_remedies(Session& session, Outcome& outcome);
 // Every preset over the best so far, and everything at its standard value.
 void try_presets(Session& session, Outcome& outcome, int reserve);
 
+// Tries what the guide proposes. True: what it foretold held, of these and of doctor's fixes, and what it
+// does not know was tried too. Sets the outcome's guidance.
+bool follow(Session& session, Guide& guide, const std::vector<Guide::Proposal>& proposals, Outcome& outcome,
+            int reserve);
+// What it foretold of what was tried so far.
+Guidance guidance_of(const Session& session, Guide& guide);
+
 // ---- what is looked for
 // -------------------------------------------------------------------------------------
 

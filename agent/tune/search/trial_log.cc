@@ -71,6 +71,11 @@ std::string difference(const LogHead& found, const LogHead& here) {
   if (found.space_sha256 != here.space_sha256)
     return "is of other knobs or start values than the plant has now";
   if (found.seed != here.seed) return fmt::format("is of seed {}, this run has {}", found.seed, here.seed);
+  if (found.guide != here.guide) {
+    return found.guide && here.guide ? "is of a run with another twin"
+           : found.guide             ? "is of a run with a twin, and this one has none"
+                                     : "is of a run without a twin";
+  }
   return "is of a run with another budget, which would have tried other things";
 }
 
@@ -84,6 +89,7 @@ LogHead head_for(const Plant& plant, const TuneOptions& options) {
   out.seed = options.seed;
   out.budget_trials = options.budget.trials;
   if (options.budget.time) out.budget_time_ns = *options.budget.time / nanoseconds(1);
+  if (options.guide != nullptr) out.guide = options.guide->identity();
   return out;
 }
 

@@ -25,6 +25,7 @@ struct LogHead {
   std::uint64_t seed = 0;
   std::optional<int> budget_trials;
   std::optional<std::int64_t> budget_time_ns;
+  std::optional<std::string> guide;  // Guide::identity
   bool operator==(const LogHead&) const = default;
   static constexpr void fields(auto&& visit, auto&... self) {
     visit("schema_version", self.schema_version...);
@@ -34,6 +35,7 @@ struct LogHead {
     visit("seed", self.seed...);
     visit("budget_trials", self.budget_trials...);
     visit("budget_time_ns", self.budget_time_ns...);
+    visit("guide", self.guide...);
   }
 };
 LogHead head_for(const Plant& plant, const TuneOptions& options);
@@ -70,7 +72,7 @@ class RecordedPlant final : public Plant {
   static Expected<std::unique_ptr<RecordedPlant>> start(Plant& plant, const std::string& path,
                                                         const TuneOptions& options);
   // Goes on with the one there. Errors: as read_trial_log; conflict if it belongs to another plant, space,
-  // seed or budget, naming what differs.
+  // seed, guide or budget, naming what differs.
   static Expected<std::unique_ptr<RecordedPlant>> resume(Plant& plant, const std::string& path,
                                                          const TuneOptions& options);
 

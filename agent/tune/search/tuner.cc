@@ -133,9 +133,10 @@ std::string why_none_ran(const Session& session) {
 
 class Tuning {
  public:
-  Tuning(Session& session, Outcome& outcome) : session_(session), outcome_(outcome), proposer_(session) {}
+  Tuning(Session& session, Outcome& outcome, Guide* guide)
+      : session_(session), outcome_(outcome), guide_(guide), proposer_(session) {}
 
-  void run() {
+  void run(const std::stop_token& stop) {
     if (!measure_baseline(session_, outcome_)) return interrupted();
     if (const std::string why = why_nothing_counts(session_); !why.empty()) return refuse(why);
     const int total = session_.total();
@@ -143,10 +144,16 @@ class Tuning {
     const int to_explain = std::min(4, total / 15);
     const int to_shrink = std::min(10, total / 6);
     const int reserve = to_confirm + to_explain + to_shrink;
+    std::vector<Guide::Proposal> proposals;
+    if (guide_ != nullptr) proposals = guide_->propose(session_.trials(), stop);
     try_remedies(session_, outcome_);
-    try_presets(session_, outcome_, reserve);
-    reassure(session_, reserve);
-    outcome_.stop_reason = search_on(session_, proposer_, reserve);
+    if (guide_ != nullptr && follow(session_, *guide_, proposals, outcome_, reserve)) {
+      outcome_.stop_reason = "what was foretold held";
+    } else {
+      try_presets(session_, outcome_, reserve);
+      reassure(session_, reserve);
+      outcome_.stop_reason = search_on(session_, proposer_, reserve);
+    }
     reassure(session_, to_confirm + to_explain);
     if (session_.is_stopped()) return interrupted();
     decide(to_confirm + to_explain);
@@ -227,6 +234,11 @@ class Tuning {
           session_.trials(), [&](const Trial& trial) { return trial.candidate.values[k] != space[k].start; });
       if (!was_turned) outcome_.not_tried.push_back({space[k].name, "no trial turned it"});
     }
+    if (outcome_.guidance && !session_.is_stopped()) {
+      const bool is_followed = outcome_.guidance->is_followed;
+      outcome_.guidance = guidance_of(session_, *guide_);
+      outcome_.guidance->is_followed = is_followed;
+    }
     outcome_.plant_error = session_.plant_error();
     outcome_.trials.assign(session_.trials().begin(), session_.trials().end());
   }
@@ -234,6 +246,7 @@ class Tuning {
  private:
   Session& session_;
   Outcome& outcome_;
+  Guide* guide_;
   Proposer proposer_;
   std::vector<int> confirmed_;
   Losses losses_;
@@ -257,8 +270,8 @@ Outcome tune(Plant& plant, const Policy& policy, const TuneOptions& options, con
   }
   Session session(plant, policy, options, on_trial, stop);
   Restored at_end(plant);
-  Tuning tuning(session, outcome);
-  tuning.run();
+  Tuning tuning(session, outcome, options.guide);
+  tuning.run(stop);
   tuning.finish();
   if (session.trials().empty() && session.plant_error()) {
     outcome.verdict = Verdict::refused;

@@ -9,6 +9,7 @@
 #include <stop_token>
 #include <string>
 
+#include "agent/tune/search/guide.h"
 #include "agent/tune/search/outcome.h"
 #include "agent/tune/search/plant.h"
 #include "agent/tune/search/policy.h"
@@ -27,6 +28,9 @@ inline constexpr int kLeastTrials = 12;
 struct TuneOptions {
   Budget budget;
   std::uint64_t seed = 1;
+  // What it proposes is tried after doctor's fixes; where it held, nothing else is. Null: there is none. Must
+  // outlive the run.
+  Guide* guide = nullptr;
 };
 
 // What goes on, for a progress bar: after every trial.

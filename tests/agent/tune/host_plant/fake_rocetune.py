@@ -9,6 +9,7 @@ The folder is named by --root or --state-dir and holds
     faults.json  {"apply": ["", "refuse", ...], ...}: what the n-th such command does wrong; "" or absent: nothing
     harm         a knob: while it is in force, watch shows a pause storm
     hides        a knob: while it is in force, watch shows no priorities
+    seen.json    {"number": N, "elapsed_us": N, "ports": [...]}: what watch shows once for each new number, as a frame
 
 Faults. apply: refuse, undone, stuck (its rollback fails), die (before anything), lost (done, no answer), late (answers
 nobody, and is done a second later). rollback: stuck, lost, die. confirm: lost, die. watch: silent,
@@ -166,6 +167,7 @@ def watch(wrong):
     ports = [words[i + 1] for i, word in enumerate(words) if word == "--port"]
     harm = (folder / "harm").read_text() if (folder / "harm").exists() else None
     hides = (folder / "hides").read_text() if (folder / "hides").exists() else None
+    shown_number = read("seen.json", {"number": 0})["number"]
     for number in range(100000):
         time.sleep(interval)
         if number >= 2 and wrong == "die":
@@ -174,6 +176,11 @@ def watch(wrong):
             continue
         if number >= 2 and wrong == "garbage":
             print('{"ports": [', flush=True)
+            continue
+        seen = read("seen.json", {"number": 0})
+        if seen["number"] != shown_number:
+            shown_number = seen["number"]
+            print(json.dumps({"elapsed_us": seen["elapsed_us"], "ports": seen["ports"]}), flush=True)
             continue
         us = int(interval * 1e6)
         storm = us if harm is not None and harm in book()["settings"] else 0

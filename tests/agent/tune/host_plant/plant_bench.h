@@ -10,6 +10,7 @@
 
 #include "agent/host/host_reader.h"
 #include "agent/tune/host_plant/host_plant.h"
+#include "agent/tune/planner.h"
 #include "dataplane/base/file.h"
 #include "dataplane/base/json_reader.h"
 #include "tests/places.h"

@@ -1,0 +1,103 @@
+#include "agent/tune/twin/twin.h"
+
+#include "tests/agent/tune/twin/hidden_hosts.h"
+
+namespace rocetune::twin {
+namespace {
+
+using testing::Contains;
+using testing::Field;
+using testing::HasSubstr;
+
+std::vector<std::string> known(const Twin& twin) {
+  std::vector<std::string> out;
+  for (const TwinKnob& knob : twin.knobs()) out.push_back(twin.hosts().space()[knob.knob].name);
+  return out;
+}
+
+TEST(Twin, HasTheHostsSettingsAndKnobsByMeaning) {
+  const auto hosts = space_of(
+      two_machines(), {{"NCCL_IB_QPS_PER_CONNECTION", {"1", "4", "many"}}, {"NCCL_ALGO", {"Ring", "Tree"}}});
+  const Twin twin = twin_of(hosts, Star().text());
+  ASSERT_EQ(twin.ports().size(), 4U);
+  EXPECT_EQ(twin.ports()[2].host_name + " " + twin.ports()[2].port, "h2 ens1f0np0");
+  EXPECT_EQ(twin.ports()[2].id, 2U);
+  EXPECT_THAT(known(twin), Contains("mtu"));
+  EXPECT_THAT(known(twin), Contains("class.profile"));
+  EXPECT_THAT(known(twin), Contains("cc.rp_ai_rate"));
+  EXPECT_THAT(known(twin), Contains("workload.NCCL_IB_QPS_PER_CONNECTION"));
+  EXPECT_THAT(known(twin), testing::Not(Contains("workload.NCCL_ALGO")));
+  EXPECT_THAT(twin.not_predicted(), Contains(Field(&Note::what, "workload.NCCL_ALGO")));
+  EXPECT_THAT(twin.not_predicted(),
+              Contains(Field(&Note::what, "workload.NCCL_IB_QPS_PER_CONNECTION = many")));
+
+  const auto as_found = twin.scenario_of({hosts.space().start(), 0, 0, {}});
+  EXPECT_EQ(as_found.options.own_host.at(3).controller.dcqcn.time_reset, microseconds(1500));
+  EXPECT_EQ(as_found.flows.size(), 3U);
+  const auto four = hosts.space().setting("workload.NCCL_IB_QPS_PER_CONNECTION", "4");
+  const auto cut = twin.scenario_of({hosts.space().with(hosts.space().start(), {*four}), 0, 0, {}});
+  EXPECT_EQ(cut.flows.size(), 12U);
+}
+
+TEST(Twin, OnlyTunedHostsChangeAndTheOthersAreAsTheyWere) {
+  auto machines = two_machines();
+  machines.pop_back();
+  const auto hosts = space_of(std::move(machines));
+  const Twin twin = twin_of(hosts, Star().text());
+  const auto setting = hosts.space().setting("cc.rp_ai_rate", "50");
+  ASSERT_TRUE(setting);
+  const auto changed = twin.scenario_of({hosts.space().with(hosts.space().start(), {*setting}), 0, 0, {}});
+  EXPECT_EQ(changed.options.own_host.at(1).controller.dcqcn.additive_increase, megabits_per_second(50));
+  EXPECT_EQ(changed.options.own_host.at(2).controller.dcqcn.additive_increase, megabits_per_second(5));
+  EXPECT_EQ(changed.options.own_host.at(3).controller.dcqcn.time_reset, microseconds(1500));
+}
+
+TEST(Twin, ShowsWhatHostsCount) {
+  const auto hosts = space_of(two_machines());
+  const Twin twin = twin_of(hosts, Star().text());
+  const auto seen = twin.run({hosts.space().start(), 0, 1, {}});
+  EXPECT_FALSE(seen.failure);
+  EXPECT_GT(*seen.objectives[search::Objective::goodput], 10);
+  const Readings readings = readings_of(seen);
+  for (const Quantity q : {Quantity::goodput, Quantity::ce_ratio, Quantity::cnp_ratio,
+                           Quantity::pause_received, Quantity::pause_sent})
+    EXPECT_TRUE(readings[q]) << kind_of(q).name;
+  EXPECT_GT(*readings[Quantity::ce_ratio], 0.001);
+  EXPECT_LT(*readings[Quantity::ce_ratio], 1);
+  EXPECT_EQ(readings[Quantity::pause_sent], 0) << "these hosts receive as fast as it comes";
+  // 4.5 MB in frames of 4096 bytes of payload, and acknowledgements.
+  EXPECT_GT(seen.counter_deltas.at("rdma_rx_packets"), 1100);
+}
+
+TEST(Twin, RefusesWhatIsNoFabricOfHosts) {
+  const auto hosts = space_of(two_machines());
+  const auto bad = Twin::open(Star{.kmin = "100 bananas"}.text(), "star.toml", hosts, {"workload"});
+  ASSERT_FALSE(bad);
+  EXPECT_EQ(bad.error().kind(), ErrorKind::bad_input);
+  EXPECT_THAT(bad.error().text(), HasSubstr("star.toml:16:8: "));
+  EXPECT_THAT(bad.error().text(), HasSubstr("switches.kmin"));
+  const auto credits =
+      Twin::open("link = \"infiniband\"\n" + Star().text(), "star.toml", hosts, {"workload"});
+  ASSERT_FALSE(credits);
+}
+
+TEST(Twin, SaysWhatDoesNotFitTheHosts) {
+  const auto hosts = space_of(two_machines());
+  const Twin twin = twin_of(hosts, Star{.rate = "25Gbps"}.text());
+  EXPECT_THAT(twin.not_taken_over(), Contains(Field(&Note::why, HasSubstr("25Gbps"))));
+  auto more = Twin::open(Star().text(), "star.toml", hosts, {"workload", "workload 2"});
+  ASSERT_TRUE(more);
+  EXPECT_THAT(more->not_predicted(), Contains(Field(&Note::what, "workload 2")));
+}
+
+TEST(Twin, AbsentIsNotZero) {
+  search::Observation nothing;
+  nothing.counter_deltas["rx_ce_packets"] = 0;
+  for (const QuantityKind& kind : quantity_kinds()) EXPECT_FALSE(readings_of(nothing)[kind.quantity]);
+  nothing.counter_deltas["rdma_rx_packets"] = 100;
+  EXPECT_EQ(readings_of(nothing)[Quantity::ce_ratio], 0);
+  EXPECT_FALSE(readings_of(nothing)[Quantity::cnp_ratio]);
+}
+
+}  // namespace
+}  // namespace rocetune::twin
