@@ -41,7 +41,7 @@ std::string tune_verdict(const TunePage& page) {
       head = "Leave it as it is.";
       break;
     case search::Verdict::refused:
-      head = "Nothing could be measured.";
+      head = o.trials.empty() ? "Nothing could be measured." : "Nothing that counts could be measured.";
       verdict = html::Verdict::bad;
       break;
     case search::Verdict::interrupted:

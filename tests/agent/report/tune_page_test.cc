@@ -205,7 +205,7 @@ TEST(TunePage, LongNumbersAreInGroupsAndNamesAreNot) {
 TEST(TunePage, ACurveHasGapsWhereNothingWasMeasured) {
   Story story;
   story.outcome.trials[4].observations[0]->series.push_back(
-      {.name = "p99 packet delay", .unit = "us", .at_us = {10, 30}, .values = {5, 7}, .step_us = 10});
+      {.name = "p99 of packets", .unit = "us", .at_us = {10, 30}, .values = {5, 7}, .step_us = 10});
   EXPECT_THAT(story.page(), HasSubstr("data-v='5\u00a0µs|–|7\u00a0µs'"));
 }
 
