@@ -320,6 +320,12 @@ TEST(TunePage, InterruptedTellsTheBestSoFar) {
           "<div class='verdict warn'><b class='sign'>!</b><div><b>Stopped before it could decide.</b>"));
   EXPECT_THAT(text,
               HasSubstr("<b>Best so far, confirmed by nothing:</b> 1 setting, +12.5\u00a0% in 2 trials"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("<dt>Best so far</dt><dd><ol><li>all switches: <b>switches.kmin</b> from 8 to <b>2</b>"));
+  EXPECT_THAT(text, HasSubstr("<h2>The same again</h2>"));
+  page.command = "again --resume t.jsonl";
+  EXPECT_THAT(tune_page(page), HasSubstr("<h2>To go on</h2>\n<pre>again --resume t.jsonl"));
   EXPECT_THAT(text, HasSubstr("<b>It ended early:</b> the workload&#39;s host is gone"));
   EXPECT_THAT(text, HasSubstr("set 8"));
 }
