@@ -147,8 +147,10 @@ struct Story {
                     .how = "DSCP_TO_TC_MAP 26=3" + said,
                     .undo = "DSCP_TO_TC_MAP 26=0" + said}};
       page.makers = {"SONiC" + said, "EOS" + said};
-      page.emitted = {
-          {"all switches" + said, "switches.kmin" + said, "200000" + said, {"ecnconfig" + said, ""}}};
+      page.emitted = {{"all switches" + said,
+                       "switches.kmin" + said,
+                       "200000" + said,
+                       {"ecnconfig" + said + "; pfcwd", ""}}};
     }
     if (outcome.verdict == search::Verdict::change) {
       const std::string by_hand = "switches.alpha_exponent at all switches: 0" + said;
@@ -256,7 +258,10 @@ TEST(TunePage, HasThePlanItsUndoingAndTheCommand) {
       page,
       HasSubstr(
           "<pre>2. switch2: DSCP_TO_TC_MAP 26=0\n1. all switches: WRED green_min_threshold 800000\n</pre>"));
-  EXPECT_THAT(page, HasSubstr("<td class='l wrap'><code>ecnconfig</code></td><td class='l faint'>–</td>"));
+  EXPECT_THAT(
+      page,
+      HasSubstr(
+          "<td class='l wrap'><code>ecnconfig</code><br/><code>pfcwd</code></td><td class='l faint'>–</td>"));
   EXPECT_THAT(page, HasSubstr("<pre>rocetune tune --fabric leaf</pre>"));
 }
 
