@@ -43,8 +43,10 @@ std::vector<Quantity> quantities_of(const fabric::TimeSeries& s) {
   return {
       {"goodput", "payload that arrived", html::kBitRate, Fold::mean, Hue::blue,
        as_doubles(s.goodput_gbps, 1e9)},
-      {"p99 delay", "of data packets, from NIC to receiver", html::kSeconds, Fold::largest, Hue::sky,
-       with_gaps(s.delay_p99_us, 1e-6)},
+      {"p99 of packets", "from NIC to receiver", html::kSeconds, Fold::largest, Hue::sky,
+       with_gaps(s.packet_p99_us, 1e-6)},
+      {"p99 of messages", "from posted to acknowledged", html::kSeconds, Fold::largest, Hue::ink,
+       with_gaps(s.message_p99_us, 1e-6)},
       {"queued", "in all switches", html::kBytes, Fold::largest, Hue::purple, as_doubles(s.queued_bytes)},
       {"CE marked", "packets", html::kCount, Fold::sum, Hue::orange, as_doubles(s.ce_marked)},
       {"CNPs received", "", html::kCount, Fold::sum, Hue::green, as_doubles(s.cnps_handled)},

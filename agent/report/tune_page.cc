@@ -41,7 +41,7 @@ std::string tune_verdict(const TunePage& page) {
       head = "Leave it as it is.";
       break;
     case search::Verdict::refused:
-      head = "Nothing could be measured.";
+      head = o.trials.empty() ? "Nothing could be measured." : "Nothing that counts could be measured.";
       verdict = html::Verdict::bad;
       break;
     case search::Verdict::interrupted:
@@ -150,7 +150,10 @@ std::string what_it_costs(const TunePage& page) {
 
 // For who decides: four questions.
 std::string in_short(const TunePage& page) {
-  if (page.plan.empty() || page.outcome.verdict != search::Verdict::change) return {};
+  if (page.plan.empty()) return {};
+  if (page.so_far)
+    return "<dl class='brief'>\n<dt>Best so far</dt><dd>" + what_to_change(page) + "</dd>\n</dl>\n";
+  if (page.outcome.verdict != search::Verdict::change) return {};
   std::string out = "<dl class='brief'>\n";
   const auto add = [&](const char* title, const std::string& markup) {
     out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", title, markup);
@@ -257,7 +260,10 @@ std::string tune_page(const TunePage& page) {
           (page.twin ? tune_twin_section(*page.twin) : std::string()) + tune_trials_section(page) +
           tune_front_section(page) + tune_not_tried_section(page) + knobs_section(page) +
           judged_section(page);
-  body += "<h2>The same again</h2>\n<pre>" + escaped(page.command) + "</pre>\n";
+  const bool goes_on = page.outcome.verdict == search::Verdict::interrupted &&
+                       page.command.find(" --resume ") != std::string::npos;
+  body += std::string(goes_on ? "<h2>To go on</h2>" : "<h2>The same again</h2>") + "\n<pre>" +
+          escaped(page.command) + "</pre>\n";
   return html::page_text(
       {.title = "Tuning " + page.plant.traits().name, .body = body, .reads_out = !over_time.empty()});
 }

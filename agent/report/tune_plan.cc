@@ -1,6 +1,8 @@
 // What is to be done, and what was found wrong.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "agent/report/tune_sections.h"
 #include "agent/report/tune_words.h"
 #include "dataplane/html/interval_bars.h"
@@ -40,6 +42,18 @@ std::string interval_or_dash(const std::optional<search::Interval>& percent) {
   return percent ? interval_text(*percent) : "–";
 }
 
+// One line for each of the commands that a name is.
+std::string commands_markup(std::string_view name) {
+  constexpr std::string_view kBetween = "; ";
+  std::string out;
+  while (!name.empty()) {
+    const std::size_t end = std::min(name.find(kBetween), name.size());
+    out += fmt::format("{}<code>{}</code>", out.empty() ? "" : "<br/>", html::escaped(name.substr(0, end)));
+    name.remove_prefix(std::min(end + kBetween.size(), name.size()));
+  }
+  return out;
+}
+
 std::string emitted_section(const TunePage& page) {
   if (page.emitted.empty()) return {};
   std::vector<Table::Column> columns{{.title = "what", .align = Align::left}};
@@ -50,9 +64,8 @@ std::string emitted_section(const TunePage& page) {
         Table::Cell::markup(fmt::format("{}<br/><b>{}</b><br/>{}", html::escaped(one.where),
                                         html::escaped(one.knob), html::escaped(one.value)))};
     for (const std::string& name : one.names) {
-      cells.push_back(name.empty()
-                          ? Table::Cell("–").in_class("faint")
-                          : Table::Cell::markup("<code>" + html::escaped(name) + "</code>").in_class("wrap"));
+      cells.push_back(name.empty() ? Table::Cell("–").in_class("faint")
+                                   : Table::Cell::markup(commands_markup(name)).in_class("wrap"));
     }
     table.add_row(std::move(cells));
   }

@@ -83,7 +83,7 @@ std::string_view objective_words(search::Objective objective) {
     case search::Objective::p99_fct:
       return "slowest 1 % of transfers";
     case search::Objective::pause_ratio:
-      return "the most stopped port stood still";
+      return "pause of the most paused port";
     case search::Objective::fairness:
       return "fair shares";
   }

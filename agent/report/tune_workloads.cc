@@ -91,6 +91,8 @@ std::string tune_workloads_section(const TunePage& page) {
   if (page.outcome.gain_percent && page.outcome.verdict == search::Verdict::change)
     out += " of the confirmation, in which both ran under circumstances that neither was chosen by";
   out += ".";
+  if (page.outcome.verdict != search::Verdict::change)
+    out += " Best tried is what came nearest; it is not proposed.";
   for (const search::Workload& workload : page.plant.workloads()) {
     if (workload.held_out) {
       out += " Held-out traffic was not searched on: it must not get worse.";

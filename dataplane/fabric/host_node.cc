@@ -82,7 +82,7 @@ void HostNode::on_timer(Instant now, std::uint32_t what) {
       return transmit(now);
     case kStart:
       if ((which & 1) == 0) {
-        post(sendings_[which >> 1]);
+        post(now, sendings_[which >> 1]);
       } else {
         begin_step(now, which >> 1);
       }
@@ -164,7 +164,7 @@ bool HostNode::fetch(Instant now) {
   if (held_packets_ >= kMostHeld) return false;
   engine::TransmitFrame frame;
   if (endpoint_.poll_transmit(now, {&frame, 1}) == 0) return false;
-  if (frame.payload.length > 0) on_fetched(frame.payload);
+  if (frame.payload.length > 0) on_fetched(now, frame.payload);
   Packet& packet = packet_of(frame);
   packets().body(packet).fetched = now;
   held_[index_of(priority_of(packet.dscp))].push(packets(), packet);

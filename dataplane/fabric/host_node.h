@@ -176,6 +176,7 @@ class HostNode final : public Node {
     std::uint64_t posted_bytes = 0;
     std::uint64_t fetched_bytes = 0;  // up to here it has left the engine, once at least
     Fifo<JobMessage> waiting;         // released, and not posted for lack of room
+    Fifo<Instant> posted;             // when, of those that are not acknowledged; where latencies are wanted
   };
   struct Part {
     Part(const Job& job, Rank rank) : progress(job, rank) {}
@@ -214,11 +215,11 @@ class HostNode final : public Node {
 
   // host_traffic.cc: what is asked of the engine.
   std::uint32_t add_channel(Channel channel);
-  bool post(std::uint32_t channel, std::uint64_t bytes, std::optional<std::uint32_t> immediate);
-  void post(const Sending& sending);
-  void post_waiting(std::uint32_t channel);
+  bool post(Instant now, std::uint32_t channel, std::uint64_t bytes, std::optional<std::uint32_t> immediate);
+  void post(Instant now, const Sending& sending);
+  void post_waiting(Instant now, std::uint32_t channel);
   // The engine has handed out this part of a channel's data.
-  void on_fetched(const engine::PayloadReference& payload);
+  void on_fetched(Instant now, const engine::PayloadReference& payload);
   void take_completions(Instant now);
   void on_completion(Instant now, const engine::Completion& completion);
   void begin_step(Instant now, std::uint32_t part);

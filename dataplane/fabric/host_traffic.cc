@@ -145,7 +145,8 @@ void HostNode::join(const Member& a, const Member& b, std::uint32_t number) {
   add(b, there, a, here);
 }
 
-bool HostNode::post(std::uint32_t which, std::uint64_t bytes, std::optional<std::uint32_t> immediate) {
+bool HostNode::post(Instant now, std::uint32_t which, std::uint64_t bytes,
+                    std::optional<std::uint32_t> immediate) {
   Channel& channel = channels_[which];
   const std::uint64_t at = kBase + channel.posted_bytes;
   const auto length = static_cast<std::uint32_t>(bytes);
@@ -158,31 +159,32 @@ bool HostNode::post(std::uint32_t which, std::uint64_t bytes, std::optional<std:
                                                         .remote_key = channel.remote});
   if (!posted) return false;  // its window is full
   channel.posted_bytes += bytes;
+  if (are_latencies_wanted()) channel.posted.push(now);
   return true;
 }
 
-void HostNode::post(const Sending& sending) {
+void HostNode::post(Instant now, const Sending& sending) {
   const Channel& channel = channels_[sending.channel];
   const Flow& flow = sending.flow;
   const std::uint64_t until =
       std::min(flow.bytes, channel.fetched_bytes + kMessagesAhead * std::uint64_t{flow.message});
   while (channel.posted_bytes < until) {
     const std::uint64_t rest = flow.bytes - channel.posted_bytes;
-    if (!post(sending.channel, std::min<std::uint64_t>(rest, flow.message), std::nullopt)) return;
+    if (!post(now, sending.channel, std::min<std::uint64_t>(rest, flow.message), std::nullopt)) return;
   }
 }
 
-void HostNode::on_fetched(const engine::PayloadReference& payload) {
+void HostNode::on_fetched(Instant now, const engine::PayloadReference& payload) {
   Channel& channel = channels_[channel_of_[payload.region.row()]];
   channel.fetched_bytes = std::max(channel.fetched_bytes, payload.offset + payload.length);
-  if (!channel.is_of_job) post(sendings_[channel.owner]);
+  if (!channel.is_of_job) post(now, sendings_[channel.owner]);
 }
 
-void HostNode::post_waiting(std::uint32_t which) {
+void HostNode::post_waiting(Instant now, std::uint32_t which) {
   Fifo<JobMessage>& waiting = channels_[which].waiting;
   while (!waiting.is_empty()) {
     const JobMessage& message = waiting.front();
-    if (!post(which, message.bytes, message.immediate)) return;
+    if (!post(now, which, message.bytes, message.immediate)) return;
     waiting.pop();
   }
 }
@@ -205,11 +207,15 @@ void HostNode::on_completion(Instant now, const engine::Completion& completion) 
     return finish_steps(now, owner);
   }
   const std::uint32_t bytes = bytes_of(completion.work_id);
-  const Channel& channel = channels_[owner];
+  Channel& channel = channels_[owner];
   completed_bytes_ += bytes;
+  if (!channel.posted.is_empty()) {
+    note_message(now - channel.posted.front());
+    channel.posted.pop();
+  }
   if (channel.is_of_job) {
     parts_[channel.owner].progress.on_acknowledged();
-    post_waiting(owner);
+    post_waiting(now, owner);
     return finish_steps(now, channel.owner);
   }
   Sending& sending = sendings_[channel.owner];
@@ -218,7 +224,7 @@ void HostNode::on_completion(Instant now, const engine::Completion& completion) 
     sending.outcome.finished = now;
     note_finished();
   }
-  post(sending);
+  post(now, sending);
 }
 
 void HostNode::begin_step(Instant now, std::uint32_t part) {
@@ -251,7 +257,7 @@ void HostNode::send_messages(Instant now, std::uint32_t part) {
     }
     const std::uint32_t channel = sender.channel_of.at(message.to);
     channels_[channel].waiting.push(message);
-    post_waiting(channel);
+    post_waiting(now, channel);
   }
   released_.clear();
   send_to_neighbours(now);

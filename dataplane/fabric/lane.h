@@ -11,6 +11,17 @@
 
 namespace rocetune::fabric {
 
+// How long things took, in ns; right to 1.6 %.
+struct Latencies {
+  Histogram packets{
+      6};  // of data, one-way: from a NIC that takes one from its engine to the receiver's engine
+  Histogram messages{6};  // from being posted to their acknowledgement
+  void merge(const Latencies& other) {
+    packets.merge(other.packets);
+    messages.merge(other.messages);
+  }
+};
+
 struct Lane {
   Lane(PacketPages& pages, std::size_t lanes) : packets(pages), sent({Sent(lanes), Sent(lanes)}) {}
   PacketPool packets;
@@ -20,9 +31,8 @@ struct Lane {
   using Sent = std::vector<std::vector<Pipe*>>;
   std::array<Sent, 2> sent;
   Instant first_arrival = Instant::never();
-  // One-way delays of data packets in ns, where somebody asks for them (Network::measure_delays).
-  std::optional<Histogram> delays;
-  Instant next = Instant::never();  // when one of its nodes has something to do that it knows of
+  std::optional<Latencies> latencies;  // where somebody asks for them
+  Instant next = Instant::never();     // when one of its nodes has something to do that it knows of
 };
 
 }  // namespace rocetune::fabric

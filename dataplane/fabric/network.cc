@@ -322,20 +322,16 @@ Instant Network::run(Instant until, const std::stop_token& stop) {
   return now;
 }
 
-namespace {
-constexpr int kDelayBits = 6;  // percentiles right to 1.6 %, in at most 15 KiB
+void Network::measure_latencies() {
+  for (Lane& lane : lanes_) lane.latencies.emplace();
 }
 
-void Network::measure_delays() {
-  for (Lane& lane : lanes_) lane.delays.emplace(kDelayBits);
-}
-
-Histogram Network::take_delays() {
-  Histogram out(kDelayBits);
+Latencies Network::take_latencies() {
+  Latencies out;
   for (Lane& lane : lanes_) {
-    ROCETUNE_ASSERT(lane.delays.has_value());
-    out.merge(*lane.delays);
-    lane.delays.emplace(kDelayBits);
+    ROCETUNE_ASSERT(lane.latencies.has_value());
+    out.merge(*lane.latencies);
+    lane.latencies.emplace();
   }
   return out;
 }

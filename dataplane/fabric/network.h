@@ -77,12 +77,11 @@ class Network {
     std::uint64_t receive_drops = 0;  // in NICs whose host is slow
   };
   Totals totals() const;
-  // Before time begins: from now on the delays of data packets are counted, from when a NIC takes one from
-  // its engine to when the receiver's engine has it: waiting in NICs, links, queues, and for a slow host. One
-  // that is sent again begins anew.
-  void measure_delays();
-  // Of the packets that have arrived since the last call, in ns.
-  Histogram take_delays();
+  // Before time begins: from now on it is counted how long packets and messages take. A packet waits in NICs,
+  // on links, in queues, and for a slow host; one that is sent again begins anew.
+  void measure_latencies();
+  // Of what has arrived since the last call.
+  Latencies take_latencies();
   // Payload that was acknowledged, and all there is.
   std::uint64_t completed_bytes() const;
   std::uint64_t planned_bytes() const { return planned_bytes_; }

@@ -122,8 +122,12 @@ class Node {
   const Packet& packet(PacketIndex index) const { return lane_.packets[index]; }
   PacketPool& packets() { return lane_.packets; }
   void note_finished() { ++lane_.finished; }
-  void note_delay(Duration delay) {
-    if (lane_.delays) lane_.delays->add(static_cast<std::uint64_t>(delay / nanoseconds(1)));
+  bool are_latencies_wanted() const { return lane_.latencies.has_value(); }
+  void note_packet(Duration took) {
+    if (lane_.latencies) lane_.latencies->packets.add(static_cast<std::uint64_t>(took / nanoseconds(1)));
+  }
+  void note_message(Duration took) {
+    if (lane_.latencies) lane_.latencies->messages.add(static_cast<std::uint64_t>(took / nanoseconds(1)));
   }
   EventDigest& mutable_digest() { return digest_; }
 

@@ -134,8 +134,10 @@ struct LinkSeries {
 struct TimeSeries {
   double step_us = 0;
   std::vector<double> goodput_gbps;  // payload that arrived in the step, all hosts together
-  // 99th percentile of the one-way delay of data packets that arrived in the step; none: none did.
-  std::vector<std::optional<double>> delay_p99_us;
+  // 99th percentiles of what arrived in the step; none: nothing did. Of data packets one-way, of messages
+  // from being posted (one ahead of the one that is sent) to the acknowledgement.
+  std::vector<std::optional<double>> packet_p99_us;
+  std::vector<std::optional<double>> message_p99_us;
   std::vector<std::int64_t> queued_bytes;  // in all switches at the end of the step
   std::vector<std::uint64_t> ce_marked;    // in the step, as the following ones
   std::vector<std::uint64_t> cnps_handled;
@@ -152,7 +154,8 @@ struct TimeSeries {
   static constexpr void fields(auto&& visit, auto&... self) {
     visit("step_us", self.step_us...);
     visit("goodput_gbps", self.goodput_gbps...);
-    visit("delay_p99_us", self.delay_p99_us...);
+    visit("packet_p99_us", self.packet_p99_us...);
+    visit("message_p99_us", self.message_p99_us...);
     visit("queued_bytes", self.queued_bytes...);
     visit("ce_marked", self.ce_marked...);
     visit("cnps_handled", self.cnps_handled...);

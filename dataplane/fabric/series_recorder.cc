@@ -38,7 +38,7 @@ SeriesRecorder::SeriesRecorder(Network& network, const FarEnds& far_ends, std::s
     for (std::uint16_t port = 0; port < node.ports(); ++port) places_.push_back({node.id(), port});
   }
   links_.insert(links_.end(), places_.begin(), places_.end());
-  network.measure_delays();
+  network.measure_latencies();
   choose_flows();
   const std::size_t values = places_.size() + links_.size() + flows_.size();
   wanted_ = std::max<std::size_t>(16, std::min(samples, kMostValues / std::max<std::size_t>(values, 1)));
@@ -56,7 +56,7 @@ void SeriesRecorder::choose_flows() {
 }
 
 SeriesRecorder::Sample SeriesRecorder::sample(Instant now) {
-  Sample out{.delays_ns = network_.take_delays()};
+  Sample out{.latencies = network_.take_latencies()};
   for (NodeId id = 0; id < network_.hosts(); ++id) {
     const HostNode& host = network_.host(id);
     out.arrived_bytes += host.tally().right;
@@ -97,7 +97,7 @@ void SeriesRecorder::take(Instant now) {
   if (samples_.size() < 2 * wanted_) return;
   // The second, fourth ... are at the steps of twice the length.
   for (std::size_t i = 0; i < wanted_; ++i) {
-    samples_[2 * i + 1].delays_ns.merge(samples_[2 * i].delays_ns);
+    samples_[2 * i + 1].latencies.merge(samples_[2 * i].latencies);
     samples_[i] = std::move(samples_[2 * i + 1]);
   }
   samples_.resize(wanted_);
@@ -198,6 +198,15 @@ void SeriesRecorder::add_flows(TimeSeries& out) const {
   }
 }
 
+namespace {
+
+std::optional<double> p99_us(const Histogram& ns) {
+  if (ns.count() == 0) return std::nullopt;
+  return static_cast<double>(ns.percentile(Ratio::from_percent(99))) / 1e3;
+}
+
+}  // namespace
+
 TimeSeries SeriesRecorder::result() const {
   TimeSeries out{.step_us = step_.seconds() * 1e6};
   if (samples_.empty()) return out;
@@ -207,9 +216,8 @@ TimeSeries SeriesRecorder::result() const {
   for (const Sample& s : samples_) {
     out.queued_bytes.push_back(std::accumulate(s.ports.begin(), s.ports.end(), std::int64_t{0},
                                                [](std::int64_t n, const Port& p) { return n + p.queued; }));
-    auto& delay = out.delay_p99_us.emplace_back();
-    if (s.delays_ns.count() > 0)
-      delay = static_cast<double>(s.delays_ns.percentile(Ratio::of(99, 100))) / 1e3;
+    out.packet_p99_us.push_back(p99_us(s.latencies.packets));
+    out.message_p99_us.push_back(p99_us(s.latencies.messages));
     out.ce_marked.push_back(s.ce_marked - before->ce_marked);
     out.cnps_handled.push_back(s.cnps_handled - before->cnps_handled);
     out.pause_frames.push_back(s.pause_frames - before->pause_frames);

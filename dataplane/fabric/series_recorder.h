@@ -29,7 +29,7 @@ class SeriesRecorder {
     std::uint64_t pause_frames = 0;
     std::uint64_t drops = 0;
     std::uint64_t retransmitted = 0;
-    Histogram delays_ns;  // of data packets that arrived since the sample before; all else since the start
+    Latencies latencies;  // since the sample before; all else since the start
     std::vector<Port> ports;
     std::vector<std::uint64_t> link_bytes;  // that left
     std::vector<std::uint64_t> flow_bytes;  // that arrived

@@ -105,6 +105,9 @@ ExitCode run_tune(const TuneCommand& command) {
   search::Plant& asked = *record ? static_cast<search::Plant&>(**record) : **plant;
   fabric_plant::FabricTuning tuning{.command = request_of(command), .policy = *policy};
   tuning.outcome = search_with_progress("tune " + command.fabric, asked, *policy, options);
+  const std::string& log = command.log.empty() ? command.resume : command.log;
+  if (tuning.outcome.verdict == search::Verdict::interrupted && !log.empty())
+    tuning.command += " --resume " + tune::shell_word(log);
   tuning.so_far = search::best_so_far(tuning.outcome);
   tuning.plan = fabric_plant::steps_of(**plant, tuning.proposed());
   tuning.worsened = search::worsened_by(**plant, *policy, tuning.outcome);

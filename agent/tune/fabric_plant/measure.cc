@@ -191,7 +191,8 @@ std::vector<double> delivered_bytes(const fabric::TimeSeries& series) {
 void add_all_series(Observation& out, const fabric::TimeSeries& series, const Scenario& scenario) {
   add_series(out, series, "throughput", "Gb/s", series.goodput_gbps);
   add_series(out, series, "delivered so far", "bytes", delivered_bytes(series));
-  add_series(out, series, "p99 packet delay", "us", series.delay_p99_us);
+  add_series(out, series, "p99 of packets", "us", series.packet_p99_us);
+  add_series(out, series, "p99 of messages", "us", series.message_p99_us);
   if (!series.ports.empty())
     add_series(out, series, "wait in the longest queue", "us", waits_us(series, scenario));
   add_series(out, series, "queued in all switches", "bytes", series.queued_bytes);

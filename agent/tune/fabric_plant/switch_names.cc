@@ -76,7 +76,8 @@ void name_lossless(SwitchNames& out, PrioritySet lossless) {
     join(out.nvue, fmt::format("nv set qos pfc default-global switch-priority {}", p.value()));
     join(out.eos, fmt::format("priority-flow-control priority {} no-drop", p.value()));
   }
-  out.nvue += "; tx enable; rx enable";
+  join(out.nvue, "nv set qos pfc default-global tx enable");
+  join(out.nvue, "nv set qos pfc default-global rx enable");
 }
 
 void name_watchdog(SwitchNames& out, const SwitchParameters& at) {
@@ -89,7 +90,8 @@ void name_watchdog(SwitchNames& out, const SwitchParameters& at) {
   const auto ms = at.watchdog->detection / milliseconds(1);
   out.sonic = fmt::format("pfcwd start --action drop PORT {}", ms);
   // Two polls in a row.
-  out.nvue = fmt::format("nv set qos pfc-watchdog polling-interval {}; robustness 2", ms / 2);
+  out.nvue = fmt::format("nv set qos pfc-watchdog polling-interval {}", ms / 2);
+  join(out.nvue, "nv set qos pfc-watchdog robustness 2");
   out.eos = fmt::format("priority-flow-control pause watchdog default timeout {:g}",
                         at.watchdog->detection.seconds());
 }
@@ -99,17 +101,18 @@ void name_ets(SwitchNames& out, const SwitchParameters& at, PrioritySet used) {
   for (int p = 0; p < Priority::kCount; ++p) {
     const EtsClass& of = at.ets.classes[static_cast<std::size_t>(p)];
     if (of.strict && !used.contains(Priority(p))) continue;
-    const std::string nvue =
-        fmt::format("nv set qos egress-scheduler default-global traffic-class {} mode ", p);
+    const std::string nvue = fmt::format("nv set qos egress-scheduler default-global traffic-class {} ", p);
     if (of.strict) {
       join(out.sonic, fmt::format("QUEUE|PORT|{} scheduler: SCHEDULER type STRICT", p));
-      join(out.nvue, nvue + "strict");
+      join(out.nvue, nvue + "mode strict");
       join(out.eos, fmt::format("uc-tx-queue {}: priority strict", p));
     } else {
       join(out.sonic,
            fmt::format("QUEUE|PORT|{} scheduler: SCHEDULER type DWRR weight {}", p, of.share_percent));
-      join(out.nvue, nvue + fmt::format("dwrr; bw-percent {}", of.share_percent));
-      join(out.eos, fmt::format("uc-tx-queue {}: no priority; bandwidth percent {}", p, of.share_percent));
+      join(out.nvue, nvue + "mode dwrr");
+      join(out.nvue, nvue + fmt::format("bw-percent {}", of.share_percent));
+      join(out.eos, fmt::format("uc-tx-queue {}: no priority", p));
+      join(out.eos, fmt::format("uc-tx-queue {}: bandwidth percent {}", p, of.share_percent));
     }
   }
 }

@@ -14,7 +14,8 @@ struct SwitchNames {
   std::string knob;
   std::string where;  // "all switches", "switch2"
   std::string value;
-  // Empty: that system has no such setting that we know of. PORT stands for each port.
+  // Commands, with "; " between them. Empty: that system has no such setting that we know of. PORT stands for
+  // each port.
   std::string sonic;  // a command of sonic-utilities, or TABLE|KEY field value of its configuration database
   std::string nvue;
   std::string eos;

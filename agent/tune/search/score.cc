@@ -117,7 +117,8 @@ const Objectives* Scorer::reference(std::size_t workload, std::uint64_t repeat, 
 std::optional<double> Scorer::workload_score(std::size_t workload, const Trial& trial, bool pooled) const {
   const auto& observation = trial.observations[workload];
   const Objectives* compared = reference(workload, trial.repeat, pooled);
-  if (compared == nullptr || !is_sound(workload, trial)) return std::nullopt;
+  if (!observation || compared == nullptr || !fault_of(*observation, is_baseline(trial)).empty())
+    return std::nullopt;
   double sum = 0;
   double weights = 0;
   for (const ObjectiveKind& kind : objective_kinds()) {

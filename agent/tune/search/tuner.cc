@@ -45,6 +45,18 @@ std::string reason_to_refuse(const Plant& plant, const TuneOptions& options) {
   return {};
 }
 
+// No workload measures anything that has a weight; empty: some does, or nothing is known.
+std::string why_nothing_counts(const Session& session) {
+  const std::vector<std::size_t> searched = session.scorer().members(WorkloadSet::searched);
+  if (!std::ranges::all_of(searched, [&](std::size_t w) { return session.scorer().is_mute(w); })) return {};
+  std::string wanted;
+  for (const ObjectiveKind& kind : objective_kinds()) {
+    if (session.policy().weight_of(kind.objective) > 0)
+      wanted += (wanted.empty() ? "" : ", ") + std::string(kind.name);
+  }
+  return "no workload that is searched on measures what counts: " + wanted;
+}
+
 Objectives median_of(const std::vector<Objectives>& runs) {
   Objectives out;
   for (const ObjectiveKind& kind : objective_kinds()) {
@@ -92,18 +104,6 @@ std::vector<WorkloadResult> results_of(Session& session, const std::vector<int>&
     out.push_back(std::move(result));
   }
   return out;
-}
-
-// No workload measures anything that has a weight; empty: some does, or nothing is known.
-std::string why_nothing_counts(const Session& session) {
-  const std::vector<std::size_t> searched = session.scorer().members(WorkloadSet::searched);
-  if (!std::ranges::all_of(searched, [&](std::size_t w) { return session.scorer().is_mute(w); })) return {};
-  std::string wanted;
-  for (const ObjectiveKind& kind : objective_kinds()) {
-    if (session.policy().weight_of(kind.objective) > 0)
-      wanted += (wanted.empty() ? "" : ", ") + std::string(kind.name);
-  }
-  return "no workload that is searched on measures what counts: " + wanted;
 }
 
 // Candidates worth a confirmation: the best, then the others.

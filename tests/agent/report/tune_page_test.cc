@@ -147,8 +147,10 @@ struct Story {
                     .how = "DSCP_TO_TC_MAP 26=3" + said,
                     .undo = "DSCP_TO_TC_MAP 26=0" + said}};
       page.makers = {"SONiC" + said, "EOS" + said};
-      page.emitted = {
-          {"all switches" + said, "switches.kmin" + said, "200000" + said, {"ecnconfig" + said, ""}}};
+      page.emitted = {{"all switches" + said,
+                       "switches.kmin" + said,
+                       "200000" + said,
+                       {"ecnconfig" + said + "; pfcwd", ""}}};
     }
     if (outcome.verdict == search::Verdict::change) {
       const std::string by_hand = "switches.alpha_exponent at all switches: 0" + said;
@@ -205,7 +207,7 @@ TEST(TunePage, LongNumbersAreInGroupsAndNamesAreNot) {
 TEST(TunePage, ACurveHasGapsWhereNothingWasMeasured) {
   Story story;
   story.outcome.trials[4].observations[0]->series.push_back(
-      {.name = "p99 packet delay", .unit = "us", .at_us = {10, 30}, .values = {5, 7}, .step_us = 10});
+      {.name = "p99 of packets", .unit = "us", .at_us = {10, 30}, .values = {5, 7}, .step_us = 10});
   EXPECT_THAT(story.page(), HasSubstr("data-v='5\u00a0µs|–|7\u00a0µs'"));
 }
 
@@ -256,7 +258,10 @@ TEST(TunePage, HasThePlanItsUndoingAndTheCommand) {
       page,
       HasSubstr(
           "<pre>2. switch2: DSCP_TO_TC_MAP 26=0\n1. all switches: WRED green_min_threshold 800000\n</pre>"));
-  EXPECT_THAT(page, HasSubstr("<td class='l wrap'><code>ecnconfig</code></td><td class='l faint'>–</td>"));
+  EXPECT_THAT(
+      page,
+      HasSubstr(
+          "<td class='l wrap'><code>ecnconfig</code><br/><code>pfcwd</code></td><td class='l faint'>–</td>"));
   EXPECT_THAT(page, HasSubstr("<pre>rocetune tune --fabric leaf</pre>"));
 }
 
@@ -320,6 +325,12 @@ TEST(TunePage, InterruptedTellsTheBestSoFar) {
           "<div class='verdict warn'><b class='sign'>!</b><div><b>Stopped before it could decide.</b>"));
   EXPECT_THAT(text,
               HasSubstr("<b>Best so far, confirmed by nothing:</b> 1 setting, +12.5\u00a0% in 2 trials"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("<dt>Best so far</dt><dd><ol><li>all switches: <b>switches.kmin</b> from 8 to <b>2</b>"));
+  EXPECT_THAT(text, HasSubstr("<h2>The same again</h2>"));
+  page.command = "again --resume t.jsonl";
+  EXPECT_THAT(tune_page(page), HasSubstr("<h2>To go on</h2>\n<pre>again --resume t.jsonl"));
   EXPECT_THAT(text, HasSubstr("<b>It ended early:</b> the workload&#39;s host is gone"));
   EXPECT_THAT(text, HasSubstr("set 8"));
 }

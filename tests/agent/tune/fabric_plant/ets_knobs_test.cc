@@ -98,9 +98,8 @@ TEST(EtsKnobs, HaveWordsForSwitches) {
   ASSERT_EQ(names.size(), 1u);
   EXPECT_THAT(names[0].sonic, HasSubstr("QUEUE|PORT|3 scheduler: SCHEDULER type DWRR weight 50"));
   EXPECT_THAT(names[0].sonic, HasSubstr("QUEUE|PORT|6 scheduler: SCHEDULER type STRICT"));
-  EXPECT_THAT(names[0].nvue,
-              HasSubstr("egress-scheduler default-global traffic-class 4 mode dwrr; bw-percent 45"));
-  EXPECT_THAT(names[0].eos, HasSubstr("uc-tx-queue 3: no priority; bandwidth percent 50"));
+  EXPECT_THAT(names[0].nvue, HasSubstr("egress-scheduler default-global traffic-class 4 bw-percent 45"));
+  EXPECT_THAT(names[0].eos, HasSubstr("uc-tx-queue 3: no priority; uc-tx-queue 3: bandwidth percent 50"));
   EXPECT_THAT(steps_of(*plant, candidate).front().how, HasSubstr("SCHEDULER"));
 }
 
