@@ -90,6 +90,25 @@ TEST(Twin, SaysWhatDoesNotFitTheHosts) {
   EXPECT_THAT(more->not_predicted(), Contains(Field(&Note::what, "workload 2")));
 }
 
+TEST(Twin, ItsWorkloadsStandForThoseOfTheHosts) {
+  const auto hosts = space_of(two_machines());
+  const std::string second =
+      "[[workloads]]\nname = \"reply\"\n[[workloads.flows]]\npattern = \"pair\"\nfrom = 0\nto = 3\n"
+      "bytes = \"64kB\"\n[[workloads]]\nname = \"quiet\"\n[[workloads.flows]]\npattern = \"pair\"\nfrom = 0\n"
+      "to = 3\nbytes = \"64kB\"\n[tune]\nheld_out = [\"quiet\"]\n";
+  const auto twin = Twin::open(Star().text() + second, "star.toml", hosts, {"workload 1", "workload 2"});
+  ASSERT_TRUE(twin) << twin.error().text();
+  ASSERT_EQ(twin->workloads().size(), 2U);
+  EXPECT_EQ(twin->workloads()[1].of_hosts, "workload 2");
+  EXPECT_EQ(twin->workloads()[1].of_twin, "reply");
+  EXPECT_EQ(twin->scenario_of({hosts.space().start(), 0, 0, {}}).flows.size(), 3U);
+  EXPECT_EQ(twin->scenario_of({hosts.space().start(), 1, 0, {}}).flows.size(), 1U);
+  EXPECT_EQ(
+      twin->scenario_of({hosts.space().start(), 1, 0, {}}).options.own_host.at(0).controller.dcqcn.time_reset,
+      microseconds(1500))
+      << "in each of them the hosts are as found";
+}
+
 TEST(Twin, AbsentIsNotZero) {
   search::Observation nothing;
   nothing.counter_deltas["rx_ce_packets"] = 0;
