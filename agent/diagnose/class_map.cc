@@ -105,6 +105,20 @@ Finding broken_map(const PortFacts& facts) {
   return finding;
 }
 
+// "no other DSCP leads to priority 3, so nothing uses the RoCE class", or which one does.
+std::string others_in_class(const PortFacts& facts) {
+  const Priority priority = facts.roce_class->priority;
+  std::string others;
+  for (const host::AppEntry& entry : *facts.port.dcb.app) {
+    if (entry.selector == host::AppSelector::dscp && entry.priority == priority)
+      others += (others.empty() ? "DSCP " : ", ") + std::to_string(entry.protocol);
+  }
+  if (others.empty())
+    return fmt::format("no other DSCP leads to priority {}, so nothing uses the RoCE class",
+                       priority.value());
+  return fmt::format("in its place {} leads to the RoCE class in priority {}", others, priority.value());
+}
+
 Finding missing_entry(const PortFacts& facts) {
   const RoceClass& c = *facts.roce_class;
   Finding finding;
@@ -113,9 +127,10 @@ Finding missing_entry(const PortFacts& facts) {
   const WantedClass w = wanted(facts);
   if (!c.dscp) finding.evidence.push_back(entry_evidence(facts.port, w.dscp));
   finding.cause = fmt::format(
-      "The chain breaks at DSCP -> priority: {} leads to priority {}, so nothing uses the RoCE class.",
-      c.dscp ? fmt::format("DSCP {} has no entry, no other DSCP", c.dscp->value()) : "no DSCP",
-      c.priority.value());
+      "The chain breaks at DSCP -> priority: {}.",
+      c.dscp
+          ? fmt::format("DSCP {} has no entry, {}", c.dscp->value(), others_in_class(facts))
+          : fmt::format("no DSCP leads to priority {}, so nothing uses the RoCE class", c.priority.value()));
   finding.fix =
       change_settings(facts, fmt::format("Map DSCP {} to priority {}.", w.dscp.value(), w.priority.value()),
                       map_dscps(facts, {{w.dscp, w.priority}}));

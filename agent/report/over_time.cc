@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "dataplane/html/heat_map.h"
 #include "dataplane/html/lanes.h"
@@ -22,6 +23,14 @@ std::vector<double> as_doubles(const std::vector<T>& values, double factor = 1) 
   return out;
 }
 
+// What is not known leaves a gap.
+std::vector<double> with_gaps(const std::vector<std::optional<double>>& values, double factor) {
+  std::vector<double> out;
+  out.reserve(values.size());
+  for (const std::optional<double>& v : values) out.push_back(v ? factor * *v : NAN);
+  return out;
+}
+
 struct Quantity {
   std::string_view title, note;
   html::Unit unit;
@@ -34,12 +43,14 @@ std::vector<Quantity> quantities_of(const fabric::TimeSeries& s) {
   return {
       {"goodput", "payload that arrived", html::kBitRate, Fold::mean, Hue::blue,
        as_doubles(s.goodput_gbps, 1e9)},
+      {"p99 delay", "of data packets, from NIC to receiver", html::kSeconds, Fold::largest, Hue::sky,
+       with_gaps(s.delay_p99_us, 1e-6)},
       {"queued", "in all switches", html::kBytes, Fold::largest, Hue::purple, as_doubles(s.queued_bytes)},
       {"CE marked", "packets", html::kCount, Fold::sum, Hue::orange, as_doubles(s.ce_marked)},
       {"CNPs received", "", html::kCount, Fold::sum, Hue::green, as_doubles(s.cnps_handled)},
       {"pause frames", "", html::kCount, Fold::sum, Hue::vermilion, as_doubles(s.pause_frames)},
       {"drops", "packets", html::kCount, Fold::sum, Hue::pink, as_doubles(s.drops)},
-      {"sent again", "packets", html::kCount, Fold::sum, Hue::sky, as_doubles(s.retransmitted_frames)},
+      {"sent again", "packets", html::kCount, Fold::sum, Hue::grey, as_doubles(s.retransmitted_frames)},
   };
 }
 

@@ -39,12 +39,12 @@ bool is_drawable(const Series& series) {
   return !series.values.empty() && series.at_us.size() == series.values.size() && series.at_us.back() > 0;
 }
 
-// A value stands for the time since the one before it.
 double step_us_of(const Series& series) {
-  return series.at_us.back() / static_cast<double>(series.at_us.size());
+  return series.step_us ? *series.step_us : series.at_us.back() / static_cast<double>(series.at_us.size());
 }
 
-// What of a series lies in each step of an axis. A count is shared out over the steps it took.
+// What of a series lies in each step of an axis, and nothing where it has a gap. A count is shared out over
+// the steps it took.
 std::vector<double> on_axis(const Series& series, double step_us, std::size_t steps, html::Fold fold) {
   std::vector<double> out(steps, NAN);
   std::size_t i = 0;
@@ -52,7 +52,8 @@ std::vector<double> on_axis(const Series& series, double step_us, std::size_t st
     const double middle = (static_cast<double>(step) + 0.5) * step_us;
     while (i < series.at_us.size() && series.at_us[i] < middle) ++i;
     if (i == series.at_us.size()) break;
-    const double took = series.at_us[i] - (i == 0 ? 0 : series.at_us[i - 1]);
+    const double took = series.step_us.value_or(series.at_us[i] - (i == 0 ? 0 : series.at_us[i - 1]));
+    if (middle < series.at_us[i] - took) continue;
     out[step] = series.values[i] * (fold == html::Fold::sum && took > 0 ? step_us / took : 1);
   }
   return out;

@@ -49,7 +49,7 @@ std::string tune_verdict(const TunePage& page) {
       verdict = html::Verdict::warn;
       break;
   }
-  std::string out = html::verdict_line(verdict, "<b>" + head + "</b> " + escaped(why));
+  std::string out = html::verdict_line(verdict, "<b>" + head + "</b> " + escaped(sentence_of(why)));
   if (page.so_far) {
     out += html::verdict_line(
         html::Verdict::warn,
@@ -79,7 +79,7 @@ std::string what_to_change(const TunePage& page) {
   for (const search::PlanStep& step : page.plan) {
     const auto knob = page.plant.space().find(step.knob);
     out += fmt::format("<li>{}: <b>{}</b> from {} to <b>{}</b>", escaped(step.where), escaped(step.knob),
-                       escaped(step.before), escaped(step.after));
+                       value_markup(step.before), value_markup(step.after));
     if (knob) out += "<br/><small>" + escaped(page.plant.space()[*knob].meaning) + "</small>";
     out += "</li>";
   }
@@ -238,7 +238,8 @@ std::string knobs_section(const TunePage& page) {
     table.add_row({Table::Cell::markup("<b>" + escaped(knob.name) + "</b><br/><small>" +
                                        escaped(knob.meaning) + "</small>")
                        .in_class("wrap"),
-                   Table::Cell(knob.text(knob.start)).in_class("wrap"), Table::Cell(range).in_class("wrap"),
+                   Table::Cell::markup(value_markup(knob.text(knob.start))).in_class("wrap"),
+                   Table::Cell::markup(value_markup(range)).in_class("wrap"),
                    Table::Cell(knob.start_origin).in_class("wrap")});
   }
   return fmt::format("<details><summary>All {} knobs and their ranges</summary>\n{}</details>\n",

@@ -33,6 +33,15 @@ struct TuneNames {
   std::vector<std::string> names;  // as many as TunePage::makers
 };
 
+// What can be pasted into the switches of one system.
+struct TuneLines {
+  std::string system;  // "SONiC"
+  std::string where;   // empty: there are no lines
+  std::string text;
+  std::vector<std::string> notes;   // how to load it
+  std::vector<std::string> unsaid;  // what of the plan is not in the lines
+};
+
 struct TunePage {
   std::string command;      // makes it again
   std::string description;  // of the plant; may be empty
@@ -45,6 +54,7 @@ struct TunePage {
   std::vector<TuneFinding> findings;
   std::vector<std::string> makers;  // "SONiC"
   std::vector<TuneNames> emitted;
+  std::vector<TuneLines> switch_lines;
   std::vector<search::LeftOut> left_out;
   std::optional<TuneTwin> twin = std::nullopt;
   std::vector<std::string> undo = {};  // commands, if the change is in force; empty: nothing is

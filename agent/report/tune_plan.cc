@@ -26,9 +26,14 @@ std::string names_of(const search::Space& space, const Attribution& one) {
 }
 
 // What is longer than a name or a number breaks into lines.
+constexpr std::size_t kShort = 30;
 Table::Cell text_cell(const std::string& text) {
-  constexpr std::size_t kShort = 30;
   return text.size() > kShort ? Table::Cell(text).in_class("wrap") : Table::Cell(text);
+}
+
+Table::Cell value_cell(const std::string& text) {
+  Table::Cell cell = Table::Cell::markup(value_markup(text));
+  return text.size() > kShort ? std::move(cell).in_class("wrap") : cell;
 }
 
 std::string interval_or_dash(const std::optional<search::Interval>& percent) {
@@ -55,6 +60,37 @@ std::string emitted_section(const TunePage& page) {
          "that system "
          "has no such setting, or none that we know of.</p>\n" +
          table.text();
+}
+
+std::string list_markup(const std::vector<std::string>& lines) {
+  std::string out;
+  for (const std::string& line : lines) out += "<li>" + html::escaped(line) + "</li>";
+  return out.empty() ? out : "<ul>" + out + "</ul>\n";
+}
+
+std::string switch_lines_section(const TunePage& page) {
+  if (page.switch_lines.empty()) return {};
+  std::string out =
+      "<h3>Lines for switches</h3>\n<p class='faint'>What a switch then has, as a whole: trust, DSCPs, PFC, "
+      "queues and their "
+      "shares, ECN. They replace what a port has of these, so read them before they are loaded; PORT stands "
+      "for each port that carries RoCE.</p>\n";
+  for (const TuneLines& one : page.switch_lines) {
+    const std::string unsaid =
+        one.unsaid.empty()
+            ? std::string()
+            : "<p class='warn'>Not in these lines, to be set by hand:</p>\n" + list_markup(one.unsaid);
+    if (one.text.empty()) {
+      out += fmt::format("<details><summary>{}: nothing of it</summary>\n{}</details>\n",
+                         html::escaped(one.system), unsaid);
+      continue;
+    }
+    out += fmt::format("<details><summary>{}: {}{}</summary>\n<pre>{}</pre>\n{}{}</details>\n",
+                       html::escaped(one.system), html::escaped(one.where),
+                       one.unsaid.empty() ? "" : ", not all of it", lines_markup(one.text),
+                       list_markup(one.notes), unsaid);
+  }
+  return out;
 }
 
 }  // namespace
@@ -102,12 +138,13 @@ std::string tune_plan_section(const TunePage& page) {
         knob ? "<br/><small>" + html::escaped(page.plant.space()[*knob].meaning) + "</small>" : std::string();
     table.add_row({std::to_string(number), step.where,
                    Table::Cell::markup("<b>" + html::escaped(step.knob) + "</b>" + meaning).in_class("wrap"),
-                   text_cell(step.before), text_cell(step.after), std::string(disturbance_of(step.cost))});
+                   value_cell(step.before), value_cell(step.after), std::string(disturbance_of(step.cost))});
     how += fmt::format("{}. {}: {}\n", number, html::escaped(step.where), html::escaped(step.how));
     undo = fmt::format("{}. {}: {}\n", number, html::escaped(step.where), html::escaped(step.undo)) + undo;
   }
   return "<h2>The plan</h2>\n" + table.text() + "<h3>How</h3>\n<pre>" + how +
-         "</pre>\n<h3>How to undo it</h3>\n<pre>" + undo + "</pre>\n" + emitted_section(page);
+         "</pre>\n<h3>How to undo it</h3>\n<pre>" + undo + "</pre>\n" + emitted_section(page) +
+         switch_lines_section(page);
 }
 
 std::string tune_findings_section(const TunePage& page) {

@@ -2,6 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
 #include "congestion/units.h"
 #include "dataplane/html/markup.h"
 
@@ -106,12 +110,49 @@ std::string objective_text(search::Objective objective, double value) {
   return html::quantity_text(value, objective_unit(objective));
 }
 
+std::string sentence_of(std::string text) {
+  if (text.empty()) return text;
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text.ends_with('.') ? text : text + ".";
+}
+
+std::string value_markup(std::string_view text) {
+  constexpr std::size_t kLongest = 4;  // that is read at a glance
+  const auto is_in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.'; };
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const bool is_word = is_in_word(text[i]);
+    std::size_t end = i;
+    while (end < text.size() && is_in_word(text[end]) == is_word) ++end;
+    const std::string_view word = text.substr(i, end - i);
+    std::uint64_t number = 0;
+    const auto [after, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (word.size() > kLongest && error == std::errc() && after == word.data() + word.size()) {
+      out += html::count_text(number);
+    } else {
+      out += html::escaped(word);
+    }
+    i = end;
+  }
+  return out;
+}
+
+std::string lines_markup(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    out += html::escaped(text.substr(0, end)) + "\n";
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
 std::string changes_markup(const search::Space& space, const std::vector<search::Setting>& settings) {
   std::string out;
   for (const search::Setting& setting : settings) {
     const search::Knob& knob = space[setting.knob];
     out += fmt::format("{}<b>{}</b> {} → {}", out.empty() ? "" : "; ", html::escaped(knob.name),
-                       html::escaped(knob.text(knob.start)), html::escaped(knob.text(setting.value)));
+                       value_markup(knob.text(knob.start)), value_markup(knob.text(setting.value)));
   }
   return out.empty() ? "as it is" : out;
 }

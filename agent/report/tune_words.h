@@ -24,7 +24,16 @@ std::string_view objective_words(search::Objective objective);
 html::Unit objective_unit(search::Objective objective);
 std::string objective_text(search::Objective objective, double value);
 
-// "switches.kmin 3000000 bytes → 147000 bytes; …" as markup; "as it is" of none.
+// With a capital letter and a full stop.
+std::string sentence_of(std::string text);
+
+// A setting's text as markup: numbers of five digits and more in groups of three. Not for what is to be
+// pasted.
+std::string value_markup(std::string_view text);
+// Lines as they are, for <pre>.
+std::string lines_markup(std::string_view text);
+
+// "switches.kmin 3 000 000 bytes → 147 000 bytes; …" as markup; "as it is" of none.
 std::string changes_markup(const search::Space& space, const std::vector<search::Setting>& settings);
 std::string changes_markup(const TunePage& page, const search::Candidate& candidate);
 

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "agent/report/tune_sections.h"
@@ -33,15 +34,41 @@ Table::Cell change_cell(const search::ObjectiveKind& kind, double before, double
                                                 : "warn");
 }
 
+std::string objective_name(const search::ObjectiveKind& kind) {
+  return fmt::format("{} ({})", objective_words(kind.objective), kind.name);
+}
+
+// Nothing was changed for good: there is nothing to compare with.
+std::string as_found_section(const TunePage& page) {
+  Table table({{.title = "workload", .align = Align::left},
+               {.title = "measured", .align = Align::left},
+               {.title = "as found"}});
+  for (const search::WorkloadResult& result : page.outcome.workloads) {
+    const search::Workload& workload = page.plant.workloads()[result.workload];
+    std::string name = workload.name + (workload.held_out ? " (held out)" : "");
+    for (const search::ObjectiveKind& kind : search::objective_kinds()) {
+      const std::optional<double>& found = result.baseline[kind.objective];
+      if (!found) continue;
+      table.add_row({name, objective_name(kind), objective_text(kind.objective, *found)});
+      name.clear();
+    }
+  }
+  return "<h2>As found</h2>\n<p class='faint'>Medians. Held-out traffic is not searched on.</p>\n" +
+         table.text();
+}
+
 }  // namespace
 
 std::string tune_workloads_section(const TunePage& page) {
   if (page.outcome.workloads.empty()) return {};
+  const bool is_compared = std::ranges::any_of(
+      page.outcome.workloads, [](const search::WorkloadResult& result) { return result.best.has_value(); });
+  if (!is_compared) return as_found_section(page);
   Table table({{.title = "workload", .align = Align::left},
                {.title = "gain of all", .align = Align::left},
                {.title = "measured", .align = Align::left},
                {.title = "as found"},
-               {.title = "changed"},
+               {.title = page.outcome.verdict == search::Verdict::change ? "changed" : "best tried"},
                {.title = "difference"}});
   for (const search::WorkloadResult& result : page.outcome.workloads) {
     const search::Workload& workload = page.plant.workloads()[result.workload];
@@ -54,10 +81,8 @@ std::string tune_workloads_section(const TunePage& page) {
       const auto text = [&](const std::optional<double>& value) {
         return value ? objective_text(kind.objective, *value) : std::string("–");
       };
-      table.add_row(
-          {name, gain, fmt::format("{} ({})", objective_words(kind.objective), kind.name), text(before),
-           text(after),
-           before && after ? change_cell(kind, before.value_or(0), after.value_or(0)) : Table::Cell("")});
+      table.add_row({name, gain, objective_name(kind), text(before), text(after),
+                     before && after ? change_cell(kind, *before, *after) : Table::Cell("")});
       name.clear();
       gain.clear();
     }

@@ -27,9 +27,9 @@ void FabricRun::advance_to(Instant when) {
   now_ = when;
 }
 
-void FabricRun::finish() {
+void FabricRun::finish(const std::stop_token& stop) {
   if (is_over()) return;
-  const Instant last_window = network_.run(limit_);
+  const Instant last_window = network_.run(limit_, stop);
   now_ = network_.is_finished() ? std::min(last_window + window_of(scenario_.topology), limit_) : limit_;
 }
 

@@ -2,6 +2,7 @@
 // events, and their digest, are those of a run in one go.
 #pragma once
 
+#include <stop_token>
 #include <string_view>
 
 #include "dataplane/base/clock.h"
@@ -27,8 +28,8 @@ class FabricRun {
   // Runs on to `when`, past the scenario's limit too; the past is no error and changes nothing. When the
   // traffic is finished time goes by without events.
   void advance_to(Instant when);
-  // Runs on until it is over, and stands there.
-  void finish();
+  // Runs on until it is over, and stands there; or until it is to stop, and stands anywhere.
+  void finish(const std::stop_token& stop = {});
 
   // Somebody has read counters now. Nothing is left to be read if it was over then.
   void note_reading() { is_all_read_ = is_over(); }

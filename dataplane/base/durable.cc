@@ -66,6 +66,17 @@ Expected<> write_atomically(const std::string& path, std::string_view bytes, mod
   return sync_directory(directory);
 }
 
+Expected<> check_writable(const std::string& path) {
+  struct stat there {};
+  if (::stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode))
+    return fail_os(EISDIR, "cannot replace {}", path);
+  std::string temporary = directory_of(path) + "/." + std::string(file_name_of(path)) + ".XXXXXX";
+  const Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (!file.is_open()) return fail_os(errno, "cannot create a temporary file for {}", path);
+  ::unlink(temporary.c_str());
+  return {};
+}
+
 Expected<AppendFile> AppendFile::open(const std::string& path, mode_t mode) {
   constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC;
   const bool existed = path_exists(path);

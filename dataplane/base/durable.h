@@ -20,6 +20,10 @@ Expected<> sync_directory(const std::string& path);
 // stands and the temporary one is gone.
 Expected<> write_atomically(const std::string& path, std::string_view bytes, mode_t mode = 0644);
 
+// Whether write_atomically could write there now: asked before what takes minutes to find out. Nothing is
+// changed.
+Expected<> check_writable(const std::string& path);
+
 // A file that only grows, record by record: a journal. One writer at a time; take a LockFile.
 class AppendFile {
  public:

@@ -166,6 +166,7 @@ bool HostNode::fetch(Instant now) {
   if (endpoint_.poll_transmit(now, {&frame, 1}) == 0) return false;
   if (frame.payload.length > 0) on_fetched(frame.payload);
   Packet& packet = packet_of(frame);
+  packets().body(packet).fetched = now;
   held_[index_of(priority_of(packet.dscp))].push(packets(), packet);
   ++held_packets_;
   return true;

@@ -179,6 +179,7 @@ void HostNode::deliver(Instant now, Packet& packet) {
   // Without payload the ICRC follows at once; nobody looks at its value here.
   const engine::SyntheticContent content = content_of(packet, body);
   const bool has_payload = content.length > 0;
+  if (has_payload) note_delay(now - body.fetched);
   frame.bytes =
       wire::ConstBytes(bytes).first(kEthernet + packet.header_size + (has_payload ? 0 : wire::kIcrcSize));
   if (has_payload) frame.content = &content;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
+#include "dataplane/base/histogram.h"
 #include "dataplane/fabric/pipe.h"
 
 namespace rocetune::fabric {
@@ -18,6 +20,8 @@ struct Lane {
   using Sent = std::vector<std::vector<Pipe*>>;
   std::array<Sent, 2> sent;
   Instant first_arrival = Instant::never();
+  // One-way delays of data packets in ns, where somebody asks for them (Network::measure_delays).
+  std::optional<Histogram> delays;
   Instant next = Instant::never();  // when one of its nodes has something to do that it knows of
 };
 

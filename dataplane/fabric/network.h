@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <stop_token>
 
 #include "dataplane/fabric/crew.h"
 #include "dataplane/fabric/host_node.h"
@@ -48,8 +49,8 @@ class Network {
   Network(const Topology& topology, const NetworkOptions& options, std::span<const Flow> flows,
           std::span<const Job> jobs = {});
 
-  // Runs until all traffic is finished, or `until`. Returns the time reached.
-  Instant run(Instant until);
+  // Runs until all traffic is finished, `until`, or a request to stop. Returns the time reached.
+  Instant run(Instant until, const std::stop_token& stop = {});
   bool is_finished() const;
 
   const HostNode& host(NodeId id) const { return *hosts_[id]; }
@@ -76,6 +77,12 @@ class Network {
     std::uint64_t receive_drops = 0;  // in NICs whose host is slow
   };
   Totals totals() const;
+  // Before time begins: from now on the delays of data packets are counted, from when a NIC takes one from
+  // its engine to when the receiver's engine has it: waiting in NICs, links, queues, and for a slow host. One
+  // that is sent again begins anew.
+  void measure_delays();
+  // Of the packets that have arrived since the last call, in ns.
+  Histogram take_delays();
   // Payload that was acknowledged, and all there is.
   std::uint64_t completed_bytes() const;
   std::uint64_t planned_bytes() const { return planned_bytes_; }

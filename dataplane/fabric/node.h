@@ -122,6 +122,9 @@ class Node {
   const Packet& packet(PacketIndex index) const { return lane_.packets[index]; }
   PacketPool& packets() { return lane_.packets; }
   void note_finished() { ++lane_.finished; }
+  void note_delay(Duration delay) {
+    if (lane_.delays) lane_.delays->add(static_cast<std::uint64_t>(delay / nanoseconds(1)));
+  }
   EventDigest& mutable_digest() { return digest_; }
 
  private:

@@ -66,6 +66,7 @@ struct PacketBody {
   std::uint32_t identity_low = 0;
   std::uint32_t identity_high = 0;
   std::uint32_t offset_low = 0;
+  Instant fetched;  // kind roce: when its NIC took it from the engine
 
   LinkMessage link() const {
     LinkMessage out;
@@ -74,7 +75,7 @@ struct PacketBody {
   }
   void set_link(const LinkMessage& message) { std::memcpy(header.data(), &message, sizeof(message)); }
 };
-static_assert(sizeof(PacketBody) == 72);
+static_assert(sizeof(PacketBody) == 80);
 static_assert(sizeof(LinkMessage) <= PacketBody::kHeaderRoom && std::is_trivially_copyable_v<LinkMessage>);
 
 inline void set_content(Packet& packet, PacketBody& body, const engine::SyntheticContent& content) {

@@ -171,7 +171,9 @@ class Run {
   }
 
   RunResult run() {
-    while (!network_.is_finished() && end_ < limit_ && !(deadlock_ && !has_watchdog())) step();
+    while (!network_.is_finished() && end_ < limit_ && !(deadlock_ && !has_watchdog()) &&
+           !options_.stop.stop_requested())
+      step();
     if (options_.on_end) options_.on_end(network_, end_);
     return result();
   }
@@ -180,7 +182,8 @@ class Run {
   void step() {
     const Instant sample = series_ ? series_->next() : Instant::never();
     const Instant until = std::min({limit_, warm_up_, look_, sample});
-    end_ = network_.run(until);
+    end_ = network_.run(until, options_.stop);
+    if (options_.stop.stop_requested()) return;
     if (network_.is_finished() && end_ < until) return;
     if (end_ == warm_up_) {
       watches_.restart(end_);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -132,7 +133,9 @@ struct LinkSeries {
 };
 struct TimeSeries {
   double step_us = 0;
-  std::vector<double> goodput_gbps;        // payload that arrived in the step, all hosts together
+  std::vector<double> goodput_gbps;  // payload that arrived in the step, all hosts together
+  // 99th percentile of the one-way delay of data packets that arrived in the step; none: none did.
+  std::vector<std::optional<double>> delay_p99_us;
   std::vector<std::int64_t> queued_bytes;  // in all switches at the end of the step
   std::vector<std::uint64_t> ce_marked;    // in the step, as the following ones
   std::vector<std::uint64_t> cnps_handled;
@@ -149,6 +152,7 @@ struct TimeSeries {
   static constexpr void fields(auto&& visit, auto&... self) {
     visit("step_us", self.step_us...);
     visit("goodput_gbps", self.goodput_gbps...);
+    visit("delay_p99_us", self.delay_p99_us...);
     visit("queued_bytes", self.queued_bytes...);
     visit("ce_marked", self.ce_marked...);
     visit("cnps_handled", self.cnps_handled...);
@@ -306,6 +310,8 @@ struct RunOptions {
   std::size_t samples = 0;  // of TimeSeries; 0: none is taken
   // Told now and then which share of the payload has been acknowledged, 0 to 1.
   std::function<void(double)> on_progress;
+  // Ends it within a moment, wherever it is: what came of it then is of a part of the run.
+  std::stop_token stop = {};
   // Shown the network as it stands at the end, and when that is: for what its nodes count beside the result.
   std::function<void(const Network&, Instant)> on_end;
 };

@@ -28,7 +28,7 @@ std::vector<std::size_t> numbers_below(std::size_t end) {
 
 }  // namespace
 
-SeriesRecorder::SeriesRecorder(const Network& network, const FarEnds& far_ends, std::size_t samples)
+SeriesRecorder::SeriesRecorder(Network& network, const FarEnds& far_ends, std::size_t samples)
     : network_(network), far_ends_(far_ends) {
   for (NodeId id = 0; id < network.hosts(); ++id) {
     if (network.host(id).ports() > 0) links_.push_back({id, 0});
@@ -38,6 +38,7 @@ SeriesRecorder::SeriesRecorder(const Network& network, const FarEnds& far_ends, 
     for (std::uint16_t port = 0; port < node.ports(); ++port) places_.push_back({node.id(), port});
   }
   links_.insert(links_.end(), places_.begin(), places_.end());
+  network.measure_delays();
   choose_flows();
   const std::size_t values = places_.size() + links_.size() + flows_.size();
   wanted_ = std::max<std::size_t>(16, std::min(samples, kMostValues / std::max<std::size_t>(values, 1)));
@@ -54,8 +55,8 @@ void SeriesRecorder::choose_flows() {
   if (flows_.size() > kMostWatched) flows_.resize(kMostWatched);
 }
 
-SeriesRecorder::Sample SeriesRecorder::sample(Instant now) const {
-  Sample out;
+SeriesRecorder::Sample SeriesRecorder::sample(Instant now) {
+  Sample out{.delays_ns = network_.take_delays()};
   for (NodeId id = 0; id < network_.hosts(); ++id) {
     const HostNode& host = network_.host(id);
     out.arrived_bytes += host.tally().right;
@@ -95,7 +96,10 @@ void SeriesRecorder::take(Instant now) {
   samples_.push_back(sample(now));
   if (samples_.size() < 2 * wanted_) return;
   // The second, fourth ... are at the steps of twice the length.
-  for (std::size_t i = 0; i < wanted_; ++i) samples_[i] = std::move(samples_[2 * i + 1]);
+  for (std::size_t i = 0; i < wanted_; ++i) {
+    samples_[2 * i + 1].delays_ns.merge(samples_[2 * i].delays_ns);
+    samples_[i] = std::move(samples_[2 * i + 1]);
+  }
   samples_.resize(wanted_);
   step_ = step_ * 2;
 }
@@ -203,6 +207,9 @@ TimeSeries SeriesRecorder::result() const {
   for (const Sample& s : samples_) {
     out.queued_bytes.push_back(std::accumulate(s.ports.begin(), s.ports.end(), std::int64_t{0},
                                                [](std::int64_t n, const Port& p) { return n + p.queued; }));
+    auto& delay = out.delay_p99_us.emplace_back();
+    if (s.delays_ns.count() > 0)
+      delay = static_cast<double>(s.delays_ns.percentile(Ratio::of(99, 100))) / 1e3;
     out.ce_marked.push_back(s.ce_marked - before->ce_marked);
     out.cnps_handled.push_back(s.cnps_handled - before->cnps_handled);
     out.pause_frames.push_back(s.pause_frames - before->pause_frames);

@@ -11,7 +11,7 @@ namespace rocetune::fabric {
 class SeriesRecorder {
  public:
   // `samples`: wanted at least, unless the run is shorter than so many microseconds.
-  SeriesRecorder(const Network& network, const FarEnds& far_ends, std::size_t samples);
+  SeriesRecorder(Network& network, const FarEnds& far_ends, std::size_t samples);
   // When to take the next one.
   Instant next() const { return Instant(step_ * static_cast<std::int64_t>(samples_.size() + 1)); }
   void take(Instant now);
@@ -29,6 +29,7 @@ class SeriesRecorder {
     std::uint64_t pause_frames = 0;
     std::uint64_t drops = 0;
     std::uint64_t retransmitted = 0;
+    Histogram delays_ns;  // of data packets that arrived since the sample before; all else since the start
     std::vector<Port> ports;
     std::vector<std::uint64_t> link_bytes;  // that left
     std::vector<std::uint64_t> flow_bytes;  // that arrived
@@ -38,7 +39,7 @@ class SeriesRecorder {
     const HostNode::Sending* sending;
   };
   void choose_flows();
-  Sample sample(Instant now) const;
+  Sample sample(Instant now);
   std::vector<std::size_t> busiest_ports() const;
   std::vector<std::size_t> busiest_links() const;
   std::vector<std::size_t> flows_to_show() const;
@@ -46,7 +47,7 @@ class SeriesRecorder {
   void add_links(TimeSeries& out) const;
   void add_flows(TimeSeries& out) const;
 
-  const Network& network_;
+  Network& network_;
   const FarEnds& far_ends_;
   std::size_t wanted_;
   Duration step_ = microseconds(1);

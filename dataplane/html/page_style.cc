@@ -18,7 +18,6 @@ const std::string_view kPageStyle = R"(:root{color-scheme:light dark;
 --blue:#5187e1;--orange:#f2a640;--green:#04dab7;--pink:#cc86a9;--sky:#92d3ff;--vermilion:#ed6c2c;--purple:#b3a2fe;--grey:#7c7888;
 --q1:#1c3345;--q2:#1e455f;--q3:#205a78;--q4:#25728e;--q5:#338c9f;--q6:#4ea7a8;--q7:#77c1ac;--q8:#a9d9b0;--q9:#e2f1bb;
 --w1:#392618;--w2:#543319;--w3:#744318;--w4:#975518;--w5:#ba6a1c;--w6:#d8842c;--w7:#eda04a;--w8:#f9c179;--w9:#ffe4b5}}
-@media print{:root{color-scheme:light}body{margin:0;max-width:none}}
 *{box-sizing:border-box}
 body{font:14px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);margin:2rem auto;max-width:1100px;padding:0 1rem}
 h1{font-size:1.45rem;line-height:1.25;margin:0 0 .3rem;overflow-wrap:anywhere}
@@ -93,6 +92,8 @@ figure{margin:0}svg{display:block;width:100%;height:100%;overflow:visible}
 .name small,.key{display:inline;margin-left:.5em}
 .strip .name{grid-area:name}.strip .out{grid-area:y;padding:0 .4rem 0 0;text-align:right;font-size:11px}
 .minor{display:none}td.wrap{min-width:9rem}.branch{padding-left:calc(var(--d)*.8rem);background:repeating-linear-gradient(90deg,var(--line) 0 1px,transparent 1px .8rem) 0 0/calc(var(--d)*.8rem) 100% no-repeat}.bar{width:2.6rem}.tiles{grid-template-columns:repeat(auto-fill,minmax(7.4rem,1fr));gap:.4rem}}
+@media print{:root{color-scheme:light}body{margin:0;max-width:none}details::details-content{content-visibility:visible}
+.wide{overflow:visible}td,th{white-space:normal}td.wrap{min-width:0}}
 )";
 
 // The pointer's place in one chart is the same moment in all of them.

@@ -33,6 +33,7 @@ CLI::Option* add_fabric(CLI::App& app, FabricOptions& out) {
       ->group(group);
   app.add_option("--seed", out.seed, "instead of the scenario's own")
       ->type_name("NUMBER")
+      ->check(whole_number(0))
       ->needs(fabric)
       ->group(group);
   app.add_option_function<std::string>(

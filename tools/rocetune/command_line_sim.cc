@@ -28,7 +28,9 @@ void add_sim(const Dispatch& dispatch) {
       sim->add_option("scenario", command->scenario, "a TOML file, or the name of a shipped scenario")
           ->type_name("SCENARIO");
   sim->add_flag("--list", command->list, "name the shipped scenarios")->excludes(scenario);
-  sim->add_option("--seed", command->seed, "instead of the scenario's own")->type_name("NUMBER");
+  sim->add_option("--seed", command->seed, "instead of the scenario's own")
+      ->type_name("NUMBER")
+      ->check(whole_number(0));
   sim->add_option("--seeds", command->seeds, "this many runs, with seeds that follow each other")
       ->type_name("COUNT")
       ->check(whole_number(1, 10'000));

@@ -104,6 +104,7 @@ void add_search(CLI::App& app, TuneCommand& out) {
       ->check(parsed_by(parse_budget));
   app.add_option("--seed", out.seed, "of the search and of the circumstances of its runs")
       ->type_name("NUMBER")
+      ->check(whole_number(0))
       ->capture_default_str();
   app.add_option("--set", out.settings, "another value for a key of the file; may be repeated")
       ->type_name("KEY=VALUE")

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "agent/report/tune_words.h"
 
 namespace rocetune::cli {
@@ -108,12 +110,14 @@ std::string attribution_text(const search::Outcome& outcome, const search::Plant
 
 std::string workloads_text(const search::Outcome& outcome, const search::Plant& plant,
                            const TextTable::Look& look) {
-  TextTable table({{.title = "workload"},
-                   {.title = "objective"},
-                   {.title = "baseline", .align = Align::right},
-                   {.title = "best", .align = Align::right},
-                   {.title = "unit"},
-                   {.title = "gain of all"}});
+  const bool is_compared = std::ranges::any_of(
+      outcome.workloads, [](const search::WorkloadResult& result) { return result.best.has_value(); });
+  std::vector<TextTable::Column> columns{
+      {.title = "workload"}, {.title = "objective"}, {.title = "baseline", .align = Align::right}};
+  if (is_compared) columns.push_back({.title = "best", .align = Align::right});
+  columns.push_back({.title = "unit"});
+  if (is_compared) columns.push_back({.title = "gain of all"});
+  TextTable table(std::move(columns));
   for (const search::WorkloadResult& result : outcome.workloads) {
     const search::Workload& workload = plant.workloads()[result.workload];
     std::string name = workload.name + (workload.held_out ? " (held out)" : "");
@@ -122,7 +126,11 @@ std::string workloads_text(const search::Outcome& outcome, const search::Plant& 
       const std::string before = number_of(result.baseline, kind.objective);
       const std::string after = result.best ? number_of(*result.best, kind.objective) : kNothing;
       if (before == kNothing && after == kNothing) continue;
-      table.add_row({name, std::string(kind.name), before, after, std::string(kind.unit), gain});
+      if (is_compared) {
+        table.add_row({name, std::string(kind.name), before, after, std::string(kind.unit), gain});
+      } else {
+        table.add_row({name, std::string(kind.name), before, std::string(kind.unit)});
+      }
       name.clear();
       gain.clear();
     }

@@ -7,8 +7,11 @@
 #include <thread>
 
 #include "agent/tune/fabric_plant/tuning.h"
+#include "agent/tune/host_plant/process.h"
 #include "dataplane/base/durable.h"
+#include "dataplane/base/json_writer.h"
 #include "tools/rocetune/scenario_source.h"
+#include "tools/rocetune/stop_signal.h"
 #include "tools/rocetune/tune_hosts.h"
 #include "tools/rocetune/tune_html.h"
 #include "tools/rocetune/tune_run.h"
@@ -21,10 +24,10 @@ using fabric_plant::FabricPlant;
 
 // The same run again.
 std::string request_of(const TuneCommand& command) {
-  std::string out = fmt::format("rocetune tune --fabric {} --budget {} --seed {}", command.fabric,
-                                command.budget, command.seed);
+  std::string out = fmt::format("rocetune tune --fabric {} --budget {} --seed {}",
+                                tune::shell_word(command.fabric), command.budget, command.seed);
   const auto add = [&](const char* flag, const std::vector<std::string>& values) {
-    for (const std::string& value : values) out += fmt::format(" {} '{}'", flag, value);
+    for (const std::string& value : values) out += fmt::format(" {} {}", flag, tune::shell_word(value));
   };
   add("--set", command.settings);
   add("--objective", command.objectives);
@@ -33,8 +36,22 @@ std::string request_of(const TuneCommand& command) {
   return out;
 }
 
-Expected<std::unique_ptr<FabricPlant>> open_plant(const TuneCommand& command, const ConfigFiles& configs) {
-  fabric_plant::FabricOptions options{.seed = command.seed, .only = command.only, .without = command.without};
+// Before there is anything to be told.
+ExitCode stopped_early(const TuneCommand& command) {
+  const char* const why = "it was stopped before the first trial";
+  JsonWriter out;
+  out.begin_object().member("schema_version", std::int64_t{1}).member("command", request_of(command));
+  out.member("verdict", enum_name(search::Verdict::interrupted)).member("reason", why);
+  out.member("trials", std::int64_t{0}).end_object();
+  print_report("tune",
+               command.json ? out.take() + "\n" : fmt::format("INTERRUPTED  {}: {}\n", command.fabric, why));
+  return ExitCode::failed_undone;
+}
+
+Expected<std::unique_ptr<FabricPlant>> open_plant(const TuneCommand& command, const ConfigFiles& configs,
+                                                  const std::stop_token& stop) {
+  fabric_plant::FabricOptions options{
+      .seed = command.seed, .only = command.only, .without = command.without, .stop = stop};
   options.threads = command.threads > 0 ? command.threads : std::thread::hardware_concurrency();
   for (const std::string& text : command.settings) {
     auto setting = toml_setting(text, "--set");
@@ -68,7 +85,9 @@ ExitCode run_tune(const TuneCommand& command) {
   const ConfigFiles configs;
   const auto budget = parse_budget(command.budget);
   ROCETUNE_ASSERT(budget.has_value());  // the command line has read it
-  auto plant = open_plant(command, configs);
+  const SignalWatch signals;
+  auto plant = open_plant(command, configs, signals.token());
+  if (!plant && stop_was_asked()) return stopped_early(command);
   if (!plant) return complain(plant.error());
   const auto look = TextTable::Look::for_stream(STDOUT_FILENO, command.colour);
   if (command.dry_run)
@@ -77,6 +96,9 @@ ExitCode run_tune(const TuneCommand& command) {
     return fabric_plant::policy_for(**plant, shipped, command.objectives, "--objective");
   });
   if (!policy) return complain(policy.error());
+  if (!command.html.empty()) {
+    if (auto writable = check_writable(command.html); !writable) return complain(writable.error());
+  }
   const search::TuneOptions options{.budget = *budget, .seed = command.seed};
   const auto record = recorded(command, **plant, options);
   if (!record) return complain(record.error());
@@ -88,6 +110,7 @@ ExitCode run_tune(const TuneCommand& command) {
   tuning.worsened = search::worsened_by(**plant, *policy, tuning.outcome);
   tuning.unrepaired = fabric_plant::unrepaired_of(**plant);
   tuning.switch_names = fabric_plant::switch_names_of(**plant, tuning.proposed());
+  tuning.switch_lines = fabric_plant::switch_lines_of(**plant, tuning.proposed());
   // What minutes of search have found is printed even where the page cannot be written.
   const auto written =
       command.html.empty() ? Expected<>() : write_atomically(command.html, tuning_page(tuning, **plant));

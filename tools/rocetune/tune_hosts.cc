@@ -13,6 +13,7 @@
 #include "dataplane/base/durable.h"
 #include "tools/rocetune/consent.h"
 #include "tools/rocetune/intent.h"
+#include "tools/rocetune/stop_signal.h"
 #include "tools/rocetune/tune_hosts_html.h"
 #include "tools/rocetune/tune_hosts_text.h"
 #include "tools/rocetune/tune_run.h"
@@ -220,7 +221,7 @@ Expected<> lay_out(const TuneCommand& command, const HostPlant& plant, tune::Hos
 }
 
 ExitCode commit(Opened& opened, tune::HostTuning& tuning) {
-  auto committed = opened.plant->commit(tuning.outcome.best);
+  auto committed = opened.plant->commit(tuning.outcome.best, stop_was_asked);
   if (!committed) {
     tuning.commit_error = committed.error().text();
     complain(tuning.commit_error);

@@ -25,6 +25,18 @@ report::TuneFinding finding_of(const fabric_plant::FabricTuning& tuning,
   return out;
 }
 
+// As people call what a writer is for.
+std::string title_of(std::string_view system) {
+  constexpr std::pair<std::string_view, std::string_view> kTitles[] = {{"sonic", "SONiC"},
+                                                                       {"nvue", "Cumulus Linux (NVUE)"},
+                                                                       {"eos", "Arista EOS"},
+                                                                       {"nxos", "Cisco NX-OS"},
+                                                                       {"junos", "Juniper Junos"}};
+  const auto* const known =
+      std::ranges::find(kTitles, system, &std::pair<std::string_view, std::string_view>::first);
+  return std::string(known == std::end(kTitles) ? system : known->second);
+}
+
 }  // namespace
 
 std::string tuning_page(const fabric_plant::FabricTuning& tuning, const fabric_plant::FabricPlant& plant) {
@@ -41,6 +53,8 @@ std::string tuning_page(const fabric_plant::FabricTuning& tuning, const fabric_p
   for (const std::string_view system : fabric_plant::kSwitchSystems) page.makers.emplace_back(system);
   for (const fabric_plant::SwitchNames& one : tuning.switch_names)
     page.emitted.push_back({one.where, one.knob, one.value, {one.sonic, one.nvue, one.eos}});
+  for (const fabric_plant::SwitchSnippet& one : tuning.switch_lines)
+    page.switch_lines.push_back({title_of(one.system), one.where, one.text, one.notes, one.unsaid});
   page.left_out = plant.left_out();
   return report::tune_page(page);
 }

@@ -10,25 +10,18 @@ namespace {
 
 constexpr Duration kLookForSignal = milliseconds(50);
 
-// Turns Ctrl-C into a stop request while a trial runs, which may take minutes.
-class SignalWatch {
- public:
-  SignalWatch() : thread_([this](const std::stop_token& done) { look(done); }) {}
-  std::stop_token token() const { return stop_.get_token(); }
+}  // namespace
 
- private:
-  void look(const std::stop_token& done) {
+SignalWatch::SignalWatch() {
+  stop_on_signals();
+  thread_ = std::jthread([this](const std::stop_token& done) {
     SystemClock clock;
     while (!done.stop_requested()) {
       if (stop_was_asked()) stop_.request_stop();
       clock.sleep_for(kLookForSignal);
     }
-  }
-  std::stop_source stop_;
-  std::jthread thread_;
-};
-
-}  // namespace
+  });
+}
 
 Expected<std::unique_ptr<search::RecordedPlant>> recorded(const TuneCommand& command, search::Plant& plant,
                                                           const search::TuneOptions& options) {
@@ -43,7 +36,6 @@ search::Outcome search_with_progress(const std::string& title, search::Plant& pl
   // A budget in time: a bar of thousandths.
   const std::int64_t steps = options.budget.trials.value_or(1000);
   ProgressLine line(title, steps, clock);
-  stop_on_signals();
   const SignalWatch signals;
   const Instant begin = clock.now();
   const auto on_trial = [&](const search::Progressed& progressed) {

@@ -3,11 +3,26 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
+#include <thread>
 
 #include "agent/tune/search/trial_log.h"
 #include "tools/rocetune/tune.h"
 
 namespace rocetune::cli {
+
+// Turns Ctrl-C into a stop request, whatever is under way: a trial may take minutes.
+class SignalWatch {
+ public:
+  SignalWatch();
+  SignalWatch(const SignalWatch&) = delete;
+  SignalWatch& operator=(const SignalWatch&) = delete;
+  std::stop_token token() const { return stop_.get_token(); }
+
+ private:
+  std::stop_source stop_;
+  std::jthread thread_;
+};
 
 // Nothing: neither --log nor --resume was given. Else the plant that writes its answers down, or remembers
 // them.

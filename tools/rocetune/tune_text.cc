@@ -50,13 +50,30 @@ std::string unrepaired_text(const FabricTuning& tuning, bool coloured) {
   return out;
 }
 
+// The lines themselves are pages long.
+std::string switch_lines_text(const FabricTuning& tuning) {
+  if (tuning.switch_lines.empty()) return {};
+  std::string systems, incomplete, last;  // those of one system stand together
+  for (const fabric_plant::SwitchSnippet& one : tuning.switch_lines) {
+    if (one.system == last) continue;
+    last = one.system;
+    systems += (systems.empty() ? "" : ", ") + last;
+    if (!one.unsaid.empty()) incomplete += (incomplete.empty() ? "" : ", ") + last;
+  }
+  std::string out =
+      fmt::format("\nlines for switches ({}): --html FILE, or switch_lines[] of --json", systems);
+  if (!incomplete.empty()) out += fmt::format("; what {} cannot say is named there", incomplete);
+  return out + "\n";
+}
+
 }  // namespace
 
 std::string tuning_text(const FabricTuning& tuning, const FabricPlant& plant, const TextTable::Look& look) {
   const search::Outcome& o = tuning.outcome;
   std::string out = headline(o, plant.scenario().name, tuning.plan.size(), look.coloured);
   out += beside_the_headline(tuning, look.coloured);
-  out += plan_text(tuning.plan, look) + attribution_text(o, plant, look) + workloads_text(o, plant, look);
+  out += plan_text(tuning.plan, look) + switch_lines_text(tuning) + attribution_text(o, plant, look) +
+         workloads_text(o, plant, look);
   out += unrepaired_text(tuning, look.coloured) + said_text(findings_of(plant), look.coloured);
   return out + ending_text(o, tuning.command);
 }

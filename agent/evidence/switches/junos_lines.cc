@@ -61,7 +61,7 @@ SwitchLines junos_lines(const SwitchPlan& plan) {
   };
   schedule(kBestEffort, false, plan.default_share_percent, false);
   for (const PlannedClass& c : plan.classes)
-    schedule(object_name(c), c.strict, c.share_percent, c.lossless && plan.mark_from && plan.mark_all);
+    schedule(object_name(c), c.strict, c.share_percent, plan.marks(c));
   for (const std::string& port : plan.ports) {
     if (lossless) set(fmt::format("interfaces {} congestion-notification-profile ROCE-PFC", port));
     set(fmt::format("interfaces {} scheduler-map ROCE", port));

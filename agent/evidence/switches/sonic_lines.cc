@@ -1,6 +1,8 @@
 // SONiC: tables of config_db.json. Source: sonic-buildimage files/build_templates/qos_config.j2.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "agent/evidence/switches/columns.h"
 #include "agent/evidence/switches/switch_plan.h"
 
@@ -58,7 +60,7 @@ Rows queue_rows(const SwitchPlan& plan) {
                    {{"scheduler", fmt::format("roce.share{}", plan.default_share_percent)}}});
     for (const PlannedClass& c : plan.classes) {
       Fields fields{{"scheduler", scheduler_of(c)}};
-      if (c.lossless && plan.mark_from && plan.mark_all) fields.emplace_back("wred_profile", "ROCE_LOSSLESS");
+      if (plan.marks(c)) fields.emplace_back("wred_profile", "ROCE_LOSSLESS");
       out.push_back({fmt::format("{}|{}", port, c.queue.value()), std::move(fields)});
     }
   }
@@ -88,7 +90,7 @@ SwitchLines sonic_lines(const SwitchPlan& plan) {
   out.add("TC_TO_QUEUE_MAP", {{kMapName, queues}});
   out.add("TC_TO_PRIORITY_GROUP_MAP", {{kMapName, groups}});
   if (!pauses.empty()) out.add("MAP_PFC_PRIORITY_TO_QUEUE", {{kMapName, pauses}});
-  if (plan.mark_from && plan.mark_all && !pauses.empty()) {
+  if (std::ranges::any_of(plan.classes, [&](const PlannedClass& c) { return plan.marks(c); })) {
     out.add("WRED_PROFILE", {{"ROCE_LOSSLESS",
                               {{"ecn", "ecn_all"},
                                {"wred_green_enable", "true"},

@@ -13,7 +13,7 @@ void plan_queues(const SwitchPlan& plan, SwitchWriter writer, SwitchSettings& ou
     queue = {};
     queue.strict = c.strict;
     if (!c.strict) queue.share_percent = c.share_percent;
-    if (!c.lossless || !plan.mark_from || !plan.mark_all) continue;
+    if (!plan.marks(c)) continue;
     queue.marks = true;
     if (writer == SwitchWriter::junos) continue;  // thresholds are shares of the buffer there
     queue.mark_from = plan.mark_from;

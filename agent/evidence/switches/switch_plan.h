@@ -18,6 +18,7 @@ struct PlannedClass {
   bool lossless = false;
   bool strict = false;
   int share_percent = 0;
+  std::optional<bool> marks = std::nullopt;  // with ECN; unless said, if it is lossless
 };
 
 struct SwitchPlan {
@@ -25,7 +26,7 @@ struct SwitchPlan {
   std::vector<PlannedClass> classes;
   TrafficClass default_queue;  // of everything else
   int default_share_percent = 0;
-  // Marking in the queues of lossless classes; nothing: left as it is.
+  // Marking in the queues of classes that mark; nothing: left as it is.
   std::optional<Bytes> mark_from, mark_all;
   int mark_percent = 100;               // at mark_all, 1..100
   std::optional<Bytes> mtu;             // of the ports; nothing: left as it is
@@ -33,6 +34,9 @@ struct SwitchPlan {
   std::vector<std::string> ports;       // names as the maker writes them
 
   PrioritySet lossless() const;
+  bool marks(const PlannedClass& planned) const {
+    return mark_from && mark_all && planned.marks.value_or(planned.lossless);
+  }
 };
 
 struct SwitchLines {

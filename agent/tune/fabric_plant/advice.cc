@@ -26,6 +26,8 @@ constexpr Words kWords[] = {
     {"cnp_priority", "DSCP_TO_TC_MAP: the CNPs' DSCP to {}", "dcb app replace dev IFACE dscp-prio <cnp>:{}"},
     {"priority_of_dscp", "DSCP_TO_TC_MAP {}", "dcb app replace dev IFACE dscp-prio {}"},
     {"lossless", "PORT_QOS_MAP pfc_enable {}", "dcb pfc set dev IFACE prio-pfc all:off, then on for {}"},
+    {"ets", "SCHEDULER of each QUEUE (DWRR weight, or STRICT): {}",
+     "dcb ets set dev IFACE tc-tsa, tc-bw: {}"},
     {"dscp", "", "rdma_cm default_roce_tos: DSCP {} times 4, plus 2"},
     {"mtu", "", "path MTU {}: ip link set dev IFACE mtu, 96 bytes more or the next larger usual one"},
     {"controller", "",

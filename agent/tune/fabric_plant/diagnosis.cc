@@ -42,7 +42,8 @@ bool is_slow_receiver(const diagnose::Finding& finding) {
                              [](const diagnose::Evidence& e) { return e.name.starts_with("tx_pause"); });
 }
 
-Expected<std::vector<HostGroup>> judge_hosts(const Scenario& scenario, const ConfigFiles& configs) {
+Expected<std::vector<HostGroup>> judge_hosts(const Scenario& scenario, const ConfigFiles& configs,
+                                             const std::stop_token& stop) {
   const auto schema = counters::Schema::load(configs);
   if (!schema) return tl::unexpected(schema.error());
   const auto nics = host::NicTable::load(configs);
@@ -60,7 +61,8 @@ Expected<std::vector<HostGroup>> judge_hosts(const Scenario& scenario, const Con
         std::make_unique<counters::Sampler>(*schema, virtual_host::counter_readers(run, id), clock));
     before.push_back(samplers.back()->read());
   }
-  run.finish();
+  run.finish(stop);
+  if (stop.stop_requested()) return fail(ErrorKind::conflict, "stopped");
   std::vector<HostGroup> out;
   for (NodeId id = 0; id < scenario.topology.end_hosts(); ++id) {
     const counters::Interval interval = counters::interval_between(*schema, before[id], samplers[id]->read());
@@ -176,8 +178,9 @@ void add_deviations(const std::vector<Deviation>& deviations, bool are_hosts, co
 }  // namespace
 
 Expected<FabricDiagnosis> diagnose_fabric(const Scenario& scenario, const std::vector<FabricKnob>& knobs,
-                                          const search::Space& space, const ConfigFiles& configs) {
-  const auto groups = judge_hosts(scenario, configs);
+                                          const search::Space& space, const ConfigFiles& configs,
+                                          const std::stop_token& stop) {
+  const auto groups = judge_hosts(scenario, configs, stop);
   if (!groups) return tl::unexpected(groups.error());
   FabricDiagnosis out{.findings = switch_findings(scenario, knobs, space)};
   const Remedies remedies(scenario, knobs, space);

@@ -2,6 +2,7 @@
 // fabric itself says of them. And which settings cure it.
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -31,10 +32,11 @@ struct FabricDiagnosis {
 };
 
 // `scenario` is with_own_parts; its own workload is run once, hosts' counters are read before and after.
-// Findings that are merely worth knowing (info) are left out. Error: configs cannot be read.
+// Findings that are merely worth knowing (info) are left out. Errors: configs cannot be read; conflict: it
+// was stopped.
 Expected<FabricDiagnosis> diagnose_fabric(const fabric::Scenario& scenario,
                                           const std::vector<FabricKnob>& knobs, const search::Space& space,
-                                          const ConfigFiles& configs);
+                                          const ConfigFiles& configs, const std::stop_token& stop = {});
 
 // Of diagnose_fabric: what is wrong with switches.
 std::vector<FabricFinding> switch_findings(const fabric::Scenario& scenario,

@@ -9,6 +9,7 @@
 #include "agent/tune/fabric_plant/measure.h"
 #include "agent/tune/fabric_plant/presets.h"
 #include "dataplane/base/clock.h"
+#include "dataplane/base/json_writer.h"
 #include "dataplane/base/random.h"
 #include "dataplane/base/sha256.h"
 
@@ -21,7 +22,9 @@ constexpr std::string_view kOtherSeeds = ", other seeds";
 
 // A chosen workload is a key of the file.
 std::vector<TomlSetting> with_workload(std::vector<TomlSetting> settings, const std::string& name) {
-  settings.push_back({"workload", "\"" + name + "\""});
+  JsonWriter quoted(JsonWriter::Style::compact);  // its strings are those of TOML
+  quoted.value(name);
+  settings.push_back({"workload", quoted.take()});
   return settings;
 }
 
@@ -46,6 +49,18 @@ Expected<> check_patterns(const std::vector<std::string>& patterns, const KnobTa
                     .nearest = nearest_name(pattern, names)}}));
   }
   return {};
+}
+
+// In less than a round trip nothing is ever acknowledged: all runs would be alike.
+Expected<> check_limit(const Scenario& scenario, const std::string& file) {
+  const double least_us = idle_round_trip_us(scenario);
+  if (scenario.limit.seconds() * 1e6 > least_us) return {};
+  return tl::unexpected(
+      bad_input({{.place = {},
+                  .key = file + ": limit",
+                  .found = to_text(scenario.limit),
+                  .allowed = fmt::format("more than {:.3g} us, a round trip of the idle fabric", least_us),
+                  .nearest = ""}}));
 }
 
 // DCQCN's knobs and those of marking do something while it is on, thresholds of lossless classes while there
@@ -109,7 +124,7 @@ Expected<std::unique_ptr<FabricPlant>> FabricPlant::open(std::string_view text, 
                                .weight = weight == out->table_.workload_weights.end() ? 1 : weight->second,
                                .held_out = is_held_out});
     out->runs_.push_back(with_own_parts(std::move(*scenario)));
-    return {};
+    return check_limit(out->runs_.back(), file);
   };
   for (const std::string& name : out->table_.workloads) {
     if (auto added = add(name, false); !added) return tl::unexpected(added.error());
@@ -133,7 +148,7 @@ Expected<std::unique_ptr<FabricPlant>> FabricPlant::open(std::string_view text, 
       !chosen)
     return tl::unexpected(chosen.error());
   out->constraints_ = constraints_of(out->bones_, out->knobs_, out->space_);
-  auto diagnosis = diagnose_fabric(out->runs_.front(), out->knobs_, out->space_, configs);
+  auto diagnosis = diagnose_fabric(out->runs_.front(), out->knobs_, out->space_, configs, options.stop);
   if (!diagnosis) return tl::unexpected(diagnosis.error());
   out->diagnosis_ = std::move(*diagnosis);
   out->suggest();
@@ -204,7 +219,10 @@ Expected<search::Observation> FabricPlant::observe(const search::Request& reques
   write(knobs_, space_, request.candidate, scenario);
   fabric::RunOptions options;
   if (request.with_series) options.samples = kSamples;
-  search::Observation out = observation_of(fabric::run(scenario, options), scenario);
+  options.stop = stop;
+  const fabric::RunResult result = fabric::run(scenario, options);
+  if (stop.stop_requested()) return fail(ErrorKind::conflict, "stopped");
+  search::Observation out = observation_of(result, scenario);
   out.took_ns = (clock.now() - begin) / nanoseconds(1);
   return out;
 }

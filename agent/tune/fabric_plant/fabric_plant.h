@@ -20,12 +20,14 @@ struct FabricOptions {
   std::size_t threads = 1;            // runs at once; results do not depend on it
   std::vector<std::string> only;      // knobs that may be turned, besides what the file says; empty: all
   std::vector<std::string> without;   // that may not
+  std::stop_token stop = {};          // of opening it: doctor's run may take minutes
 };
 
 class FabricPlant final : public search::Plant {
  public:
   // `text` is that of the scenario `file`. Errors: bad_input with every issue of the file, a knob that is not
-  // there, a fabric of which nothing can be turned (InfiniBand, nothing left by `only`).
+  // there, a fabric of which nothing can be turned (InfiniBand, nothing left by `only`); conflict: it was
+  // stopped.
   static Expected<std::unique_ptr<FabricPlant>> open(std::string_view text, const std::string& file,
                                                      const FabricOptions& options,
                                                      const ConfigFiles& configs);

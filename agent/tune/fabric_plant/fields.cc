@@ -58,6 +58,12 @@ std::vector<HostField> make_host_fields() {
       {"lossless", "the NIC's priorities with PFC", ChangeCost::bounces_link,
        [](const H& h) { return to_text(h.receiver.buffer.lossless); },
        [](H& to, const H& from) { to.receiver.buffer.lossless = from.receiver.buffer.lossless; }},
+      {"ets", "how the NIC shares its link among classes", ChangeCost::none,
+       [](const H& h) { return ets_text(h.ets, h.class_of); },
+       [](H& to, const H& from) {
+         to.ets = from.ets;
+         to.class_of = from.class_of;
+       }},
       {"dscp", "the DSCP of the data", ChangeCost::restarts_job,
        [](const H& h) { return to_text(h.data_dscp); },
        [](H& to, const H& from) { to.data_dscp = from.data_dscp; }},
@@ -137,6 +143,52 @@ std::string ranges_text(const std::vector<std::uint32_t>& members, std::string_v
 }
 
 }  // namespace
+
+std::string ets_text(const EtsConfig& ets, const ClassOfPriority& class_of) {
+  std::string out;
+  for (std::size_t i = 0; i < ets.classes.size(); ++i) {
+    if (!ets.classes[i].strict)
+      out += fmt::format("{}{}={}%", out.empty() ? "" : ", ", i, ets.classes[i].share_percent);
+  }
+  if (out.empty()) out = "strict";
+  for (int p = 0; p < Priority::kCount; ++p) {
+    const TrafficClass tc = class_of[static_cast<std::size_t>(p)];
+    if (tc.value() != p) out += fmt::format(", priority {} in class {}", p, tc.value());
+  }
+  return out;
+}
+
+DscpsInUse dscps_in_use(const fabric::Scenario& scenario) {
+  DscpsInUse out;
+  for (std::uint32_t id = 0; id < scenario.topology.end_hosts(); ++id) {
+    const HostParameters& host = scenario.options.own_host.at(id);
+    ++out.data[host.data_dscp];
+    ++out.cnps[host.notification.cnp_dscp];
+    if (host.ack_dscp) ++out.acks[*host.ack_dscp];
+  }
+  return out;
+}
+
+std::vector<Priority> data_priorities(const DscpsInUse& dscps, const SwitchParameters& at) {
+  std::array<std::uint32_t, Priority::kCount> hosts_in{};
+  for (const auto& [dscp, hosts] : dscps.data)
+    hosts_in[fabric::index_of(at.priority_of[static_cast<std::size_t>(dscp.value())])] += hosts;
+  std::vector<Priority> out;
+  for (int p = 0; p < Priority::kCount; ++p) {
+    if (hosts_in[static_cast<std::size_t>(p)] > 0) out.emplace_back(p);
+  }
+  std::ranges::stable_sort(out, std::greater<>(), [&](Priority p) { return hosts_in[fabric::index_of(p)]; });
+  return out;
+}
+
+PrioritySet used_priorities(const DscpsInUse& dscps, const SwitchParameters& at) {
+  PrioritySet out;
+  for (const auto* of : {&dscps.data, &dscps.cnps, &dscps.acks}) {
+    for (const auto& [dscp, hosts] : *of)
+      out = out.with(at.priority_of[static_cast<std::size_t>(dscp.value())]);
+  }
+  return out;
+}
 
 const std::vector<HostField>& host_fields() {
   static const std::vector<HostField> fields = make_host_fields();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,21 @@ const HostField& host_field(std::string_view name);
 // "26=3, 48=6": where DSCPs lead that do not lead to priority 0, and where `named` do.
 std::string map_text(const fabric::DscpMap& map, const std::vector<Dscp>& named = {});
 
+// "strict", or "3=70%, 4=25%": of each traffic class that is not strict its share; then the priorities that
+// belong to another class than that of their number.
+std::string ets_text(const EtsConfig& ets, const ClassOfPriority& class_of = a_class_each());
+
 // The same fabric, in which every end host and every switch has parameters of its own to be written to.
 fabric::Scenario with_own_parts(fabric::Scenario scenario);
+
+// What the traffic of the hosts is called, and how many hosts call it so. `scenario` is with_own_parts.
+struct DscpsInUse {
+  std::map<Dscp, std::uint32_t> data, cnps, acks;  // acks: only where they are in a class of their own
+};
+DscpsInUse dscps_in_use(const fabric::Scenario& scenario);
+// Into which priorities a switch puts the data, that of most hosts first; and these and that of CNPs.
+std::vector<Priority> data_priorities(const DscpsInUse& dscps, const fabric::SwitchParameters& at);
+PrioritySet used_priorities(const DscpsInUse& dscps, const fabric::SwitchParameters& at);
 
 // Some hosts, or some switches, that have a setting in common that most others have otherwise.
 struct Deviation {

@@ -176,6 +176,7 @@ KnobTable knobs_of(const Scenario& scenario, const std::string& file, bool is_an
   KnobTableMaker maker(scenario, file);
   // Whether there is PFC, and DCQCN, decides which of the others do anything: they come first.
   add_class_knobs(maker);
+  add_ets_knobs(maker);
   add_host_knobs(maker);
   add_switch_knobs(maker);
   add_dcqcn_knobs(maker);

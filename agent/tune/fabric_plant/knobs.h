@@ -87,6 +87,7 @@ class KnobTableMaker {
 
 void add_switch_knobs(KnobTableMaker& maker);
 void add_class_knobs(KnobTableMaker& maker);
+void add_ets_knobs(KnobTableMaker& maker);
 void add_host_knobs(KnobTableMaker& maker);
 void add_dcqcn_knobs(KnobTableMaker& maker);
 void add_workload_knobs(KnobTableMaker& maker, bool is_any_flow);

@@ -79,35 +79,6 @@ double most_paused(const RunResult& result) {
   return most;
 }
 
-// From the first host to the one farthest from it and back, with a frame of the path MTU that way, and nobody
-// else on it.
-double idle_round_trip_us(const Scenario& scenario) {
-  const fabric::Topology& topology = scenario.topology;
-  constexpr double kUnreached = -1;
-  std::vector<std::vector<std::pair<fabric::NodeId, double>>> links(topology.hosts + topology.switches);
-  const Bytes frame = headroom_model(scenario).frame;
-  for (const fabric::LinkSpec& link : topology.links) {
-    const double us =
-        (link.delay * 2 + transmission_time(frame, link.rate)).seconds() * kMicrosecondsPerSecond;
-    links[link.a].emplace_back(link.b, us);
-    links[link.b].emplace_back(link.a, us);
-  }
-  // The way with the fewest links, as routing has it: by rounds.
-  std::vector<double> taken(links.size(), kUnreached);
-  std::vector<fabric::NodeId> reached{0};
-  taken[0] = 0;
-  double longest = 0;
-  for (std::size_t i = 0; i < reached.size(); ++i) {
-    for (const auto& [next, us] : links[reached[i]]) {
-      if (taken[next] != kUnreached) continue;
-      taken[next] = taken[reached[i]] + us;
-      if (topology.is_host(next)) longest = std::max(longest, taken[next]);
-      reached.push_back(next);
-    }
-  }
-  return longest;
-}
-
 // By the name of a port.
 std::map<std::string, BitRate> port_rates(const Scenario& scenario) {
   std::map<std::string, BitRate> rate_of;
@@ -179,6 +150,19 @@ void add_series(Observation& out, const fabric::TimeSeries& series, std::string 
   out.series.push_back(std::move(added));
 }
 
+// With a gap for each step in which nothing was measured.
+void add_series(Observation& out, const fabric::TimeSeries& series, std::string name, std::string unit,
+                const std::vector<std::optional<double>>& values) {
+  search::Series added{.name = std::move(name), .unit = std::move(unit)};
+  added.step_us = series.step_us;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!values[i]) continue;
+    added.at_us.push_back(series.step_us * static_cast<double>(i + 1));
+    added.values.push_back(*values[i]);
+  }
+  out.series.push_back(std::move(added));
+}
+
 // How long what comes last to the longest of the queues kept waits for its turn, in each step.
 std::vector<double> waits_us(const fabric::TimeSeries& series, const Scenario& scenario) {
   const std::map<std::string, BitRate> rate_of = port_rates(scenario);
@@ -207,6 +191,7 @@ std::vector<double> delivered_bytes(const fabric::TimeSeries& series) {
 void add_all_series(Observation& out, const fabric::TimeSeries& series, const Scenario& scenario) {
   add_series(out, series, "throughput", "Gb/s", series.goodput_gbps);
   add_series(out, series, "delivered so far", "bytes", delivered_bytes(series));
+  add_series(out, series, "p99 packet delay", "us", series.delay_p99_us);
   if (!series.ports.empty())
     add_series(out, series, "wait in the longest queue", "us", waits_us(series, scenario));
   add_series(out, series, "queued in all switches", "bytes", series.queued_bytes);
@@ -244,6 +229,33 @@ bool is_endless(const Scenario& scenario) {
 }
 
 }  // namespace
+
+double idle_round_trip_us(const Scenario& scenario) {
+  const fabric::Topology& topology = scenario.topology;
+  constexpr double kUnreached = -1;
+  std::vector<std::vector<std::pair<fabric::NodeId, double>>> links(topology.hosts + topology.switches);
+  const Bytes frame = headroom_model(scenario).frame;
+  for (const fabric::LinkSpec& link : topology.links) {
+    const double us =
+        (link.delay * 2 + transmission_time(frame, link.rate)).seconds() * kMicrosecondsPerSecond;
+    links[link.a].emplace_back(link.b, us);
+    links[link.b].emplace_back(link.a, us);
+  }
+  // The way with the fewest links, as routing has it: by rounds.
+  std::vector<double> taken(links.size(), kUnreached);
+  std::vector<fabric::NodeId> reached{0};
+  taken[0] = 0;
+  double longest = 0;
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    for (const auto& [next, us] : links[reached[i]]) {
+      if (taken[next] != kUnreached) continue;
+      taken[next] = taken[reached[i]] + us;
+      if (topology.is_host(next)) longest = std::max(longest, taken[next]);
+      reached.push_back(next);
+    }
+  }
+  return longest;
+}
 
 Observation observation_of(const RunResult& result, const Scenario& scenario) {
   Observation out;

@@ -14,6 +14,10 @@ namespace rocetune::fabric_plant {
 // queue takes to leave. fairness: of two flows or more. Breaches: deadlock, lossless-drop, failed-requests.
 search::Observation observation_of(const fabric::RunResult& result, const fabric::Scenario& scenario);
 
+// From the first host to the one farthest from it and back, with a frame of the path MTU that way, and nobody
+// else on it.
+double idle_round_trip_us(const fabric::Scenario& scenario);
+
 // How a run is asked for a series.
 inline constexpr std::size_t kSamples = 240;
 

@@ -94,6 +94,26 @@ void name_watchdog(SwitchNames& out, const SwitchParameters& at) {
                         at.watchdog->detection.seconds());
 }
 
+// Of the classes in use: those of data and CNPs, and whatever has a share.
+void name_ets(SwitchNames& out, const SwitchParameters& at, PrioritySet used) {
+  for (int p = 0; p < Priority::kCount; ++p) {
+    const EtsClass& of = at.ets.classes[static_cast<std::size_t>(p)];
+    if (of.strict && !used.contains(Priority(p))) continue;
+    const std::string nvue =
+        fmt::format("nv set qos egress-scheduler default-global traffic-class {} mode ", p);
+    if (of.strict) {
+      join(out.sonic, fmt::format("QUEUE|PORT|{} scheduler: SCHEDULER type STRICT", p));
+      join(out.nvue, nvue + "strict");
+      join(out.eos, fmt::format("uc-tx-queue {}: priority strict", p));
+    } else {
+      join(out.sonic,
+           fmt::format("QUEUE|PORT|{} scheduler: SCHEDULER type DWRR weight {}", p, of.share_percent));
+      join(out.nvue, nvue + fmt::format("dwrr; bw-percent {}", of.share_percent));
+      join(out.eos, fmt::format("uc-tx-queue {}: no priority; bandwidth percent {}", p, of.share_percent));
+    }
+  }
+}
+
 // The switch that a knob speaks of: the first of those it names, or one that has everything as most do.
 std::uint32_t switch_of(const FabricPlant& plant, std::string_view before_dot) {
   std::uint32_t number = 0;
@@ -138,6 +158,7 @@ std::vector<SwitchNames> switch_names_of(const FabricPlant& plant, const search:
       names.sonic =
           fmt::format("BUFFER_PROFILE|pg_lossless_* xoff {}", at.ingress.lossless_pool.headroom.count());
     if (key == "watchdog") name_watchdog(names, at);
+    if (key == "ets") name_ets(names, at, used_priorities(dscps_in_use(after), at));
     if (key == "data_priority") name_map(names, at, {hosts.data_dscp});
     if (key == "cnp_priority") name_map(names, at, {hosts.notification.cnp_dscp});
     if (key == "priority_of_dscp") name_map(names, at, {hosts.data_dscp, hosts.notification.cnp_dscp});

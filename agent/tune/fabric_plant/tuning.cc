@@ -1,5 +1,7 @@
 #include "agent/tune/fabric_plant/tuning.h"
 
+#include <algorithm>
+
 #include "agent/tune/search/outcome_json.h"
 #include "agent/tune/search/space_json.h"
 #include "dataplane/base/reflect_json.h"
@@ -38,6 +40,13 @@ Expected<search::Policy> policy_for(const FabricPlant& plant, search::Policy pol
                                     const std::vector<std::string>& objectives, const std::string& flag) {
   for (std::size_t i = 0; i < search::kObjectives; ++i)
     policy.weights[i] = plant.table().weights[i].value_or(policy.weights[i]);
+  if (std::ranges::all_of(policy.weights, [](double weight) { return weight == 0; }) && objectives.empty()) {
+    return tl::unexpected(bad_input({{.place = {},
+                                      .key = "tune.weight",
+                                      .found = "0 of every objective",
+                                      .allowed = "at least one weight above 0",
+                                      .nearest = ""}}));
+  }
   return search::with_objectives(policy, objectives, flag);
 }
 
@@ -72,6 +81,8 @@ std::string json_of(const FabricTuning& tuning, const FabricPlant& plant, bool w
   search::write_best_settings(out, plant.space(), tuning.proposed());
   out.key("switch_names");
   to_json(out, tuning.switch_names);
+  out.key("switch_lines");
+  to_json(out, tuning.switch_lines);
   write_policy(out, tuning.policy);
   out.key("worsened");
   to_json(out, tuning.worsened);

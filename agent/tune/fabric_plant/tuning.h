@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/tune/fabric_plant/advice.h"
+#include "agent/tune/fabric_plant/switch_lines.h"
 #include "agent/tune/fabric_plant/switch_names.h"
 #include "agent/tune/search/outcome.h"
 #include "agent/tune/search/policy.h"
@@ -37,7 +38,8 @@ struct FabricTuning {
   std::optional<search::BestSoFar> so_far;
   std::vector<search::Worsened> worsened;
   std::vector<Unrepaired> unrepaired;
-  std::vector<SwitchNames> switch_names;  // of the plan
+  std::vector<SwitchNames> switch_names;    // of the plan
+  std::vector<SwitchSnippet> switch_lines;  // likewise
 
   // What the plan is of.
   const search::Candidate& proposed() const { return so_far ? so_far->candidate : outcome.best; }
@@ -52,8 +54,8 @@ Expected<search::Policy> policy_for(const FabricPlant& plant, search::Policy pol
 std::vector<Unrepaired> unrepaired_of(const FabricPlant& plant);
 
 // Members, beside search::write_outcome's: best_so_far (only if interrupted), plan[] (Step), best_settings[]
-// ("knob=value", what Space::setting reads), switch_names[], policy, worsened[], unrepaired[], fabric,
-// findings[], space[], left_out[], constraints[], suggestions[].
+// ("knob=value", what Space::setting reads), switch_names[], switch_lines[], policy, worsened[],
+// unrepaired[], fabric, findings[], space[], left_out[], constraints[], suggestions[].
 std::string json_of(const FabricTuning& tuning, const FabricPlant& plant, bool with_series);
 // What a search would turn, and what doctor says, without one: space[], constraints[], suggestions[], ...
 std::string space_json(const FabricPlant& plant);

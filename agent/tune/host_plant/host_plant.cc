@@ -88,6 +88,10 @@ Expected<search::Observation> HostPlant::observe(const search::Request& request,
   const Instant begin = clock.now();
   search::Observation out;
   const auto took = [&] { out.took_ns = (clock.now() - begin) / nanoseconds(1); };
+  if (!is_begun_) {
+    if (const auto asked = transactions_.check_alone(); !asked) return tl::unexpected(asked.error());
+    is_begun_ = true;
+  }
   const auto refused = put(request.candidate, kTrialSoak);
   if (!refused) return tl::unexpected(refused.error());
   if (*refused) {
@@ -107,6 +111,16 @@ Expected<search::Observation> HostPlant::observe(const search::Request& request,
   for (const FoundHost& found : space_.hosts()) run.ports.push_back(found.ports);
   Watching watching(limits_);
   LoadedResult result = run_loaded(run, transactions_.hosts(), before_, watching, stop);
+  if (!result.stopped) {
+    const auto ended = transactions_.check_alone();
+    if (!ended && ended.error().kind() == ErrorKind::conflict) return tl::unexpected(ended.error());
+    if (!ended && !result.failure) {
+      result.failure = search::Failure{search::FailureKind::counters_vanished, ended.error().text()};
+    } else if (ended && !ended->empty()) {
+      result.failure = search::Failure{search::FailureKind::not_applied, *ended};
+      in_force_.reset();
+    }
+  }
   // Away from what harms, or might unseen, at once and not when the next candidate comes.
   const bool is_blind = result.failure && result.failure->kind == search::FailureKind::counters_vanished;
   if (result.stopped || is_blind || !result.breaches.empty()) {
@@ -117,7 +131,11 @@ Expected<search::Observation> HostPlant::observe(const search::Request& request,
   out.failure = std::move(result.failure);
   if (!out.failure && out.breaches.empty()) read_metrics(result, out);
   out.counter_deltas = watching.increments();
-  if (const auto ratio = watching.pause_ratio()) out.objectives[search::Objective::pause_ratio] = ratio;
+  if (const auto ratio = watching.pause_ratio()) {
+    out.objectives[search::Objective::pause_ratio] = ratio;
+  } else if (watching.frames() > 0 && space_.is_pause_off(request.candidate)) {
+    out.objectives[search::Objective::pause_ratio] = 0;
+  }
   if (request.with_series) out.series = watching.series();
   if (!watching.vanished().empty() && !out.failure) {
     out.failure = search::Failure{search::FailureKind::counters_vanished,
@@ -171,11 +189,15 @@ Expected<> HostPlant::restore() {
   return back;
 }
 
-Expected<std::vector<std::int64_t>> HostPlant::commit(const search::Candidate& candidate) {
+Expected<std::vector<std::int64_t>> HostPlant::commit(const search::Candidate& candidate,
+                                                      const std::function<bool()>& is_stopped) {
+  const auto stopped = [] { return fail(ErrorKind::conflict, "stopped before it was confirmed"); };
+  if (is_stopped()) return stopped();
   if (auto back = restore(); !back) return tl::unexpected(back.error());
   const auto refused = put(candidate, options_.commit_soak);
   if (!refused) return tl::unexpected(refused.error());
   if (*refused) return fail(ErrorKind::conflict, "{}", **refused);
+  if (is_stopped()) return stopped();
   in_force_.reset();  // what it is from now on is the hosts' start state
   return transactions_.confirm();
 }

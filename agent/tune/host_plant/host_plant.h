@@ -6,6 +6,7 @@
 // takes it back.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,10 +54,11 @@ class HostPlant final : public search::Plant {
   const HostSpace& host_space() const { return space_; }
   // After so long a host takes back by itself what nobody has taken back or confirmed.
   Duration dead_man() const;
-  // Applies the candidate everywhere and confirms it: all hosts, or none. The transactions, in the order of
-  // hosts; 0 where there was nothing to do. Error: what failed; restore() then says whether every host is as
-  // it was.
-  Expected<std::vector<std::int64_t>> commit(const search::Candidate& candidate);
+  // Applies the candidate everywhere and confirms it: all hosts, or none; `is_stopped` is asked before the
+  // change and before the confirmation. The transactions, in the order of hosts; 0 where there was nothing to
+  // do. Error: what failed; restore() then says whether every host is as it was.
+  Expected<std::vector<std::int64_t>> commit(const search::Candidate& candidate,
+                                             const std::function<bool()>& is_stopped);
 
  private:
   Expected<std::optional<std::string>> put(const search::Candidate& candidate, Duration soak);
@@ -70,6 +72,7 @@ class HostPlant final : public search::Plant {
   search::PlantTraits traits_;
   std::vector<search::Workload> workloads_;
   std::optional<search::Candidate> in_force_;  // nothing: not known
+  bool is_begun_ = false;                      // the hosts were asked what was done to them before
   RatesBefore before_;                         // of the start state under load
   std::optional<double> links_gbps_;           // all tuned ports together; none: some speed is not known
 };

@@ -68,6 +68,10 @@ class HostSpace {
   // What it is to a person: one step for each change of a host, by the host's own commands, and for each
   // variable of the workload. Errors: as plan.
   Expected<std::vector<search::PlanStep>> steps(const search::Candidate& candidate) const;
+  // Whether under this candidate no tuned port can pause or be paused: PFC and 802.3x are known to be off on
+  // all of them. mlx5 shows no pause counters then (drivers/net/ethernet/mellanox/mlx5/core/en_stats.c,
+  // mlx5e_query_pfc_combined): that is no loss of counters.
+  bool is_pause_off(const search::Candidate& candidate) const;
   // NAME, value.
   std::vector<std::pair<std::string, std::string>> environment(const search::Candidate& candidate) const;
 

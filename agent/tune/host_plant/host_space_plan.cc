@@ -120,6 +120,29 @@ Expected<std::vector<search::PlanStep>> HostSpace::steps(const search::Candidate
   return out;
 }
 
+bool HostSpace::is_pause_off(const search::Candidate& candidate) const {
+  for (std::size_t h = 0; h < hosts_.size(); ++h) {
+    const auto planned = plan(candidate, h, 0);
+    if (!planned) return false;
+    for (const std::string& name : hosts_[h].ports) {
+      const host::Port& port = *hosts_[h].host.find_port(name);
+      std::optional<PrioritySet> pfc;
+      std::optional<host::GlobalPause> global;
+      if (port.dcb.pfc) pfc = port.dcb.pfc->enabled;
+      if (port.pause) global = *port.pause;
+      for (const Step& step : planned->steps) {
+        for (const Change& change : step.changes) {
+          if (change.knob.port != name) continue;
+          if (const auto* to = std::get_if<host::PfcSetting>(&change.after)) pfc = to->enabled;
+          if (const auto* to = std::get_if<host::GlobalPause>(&change.after)) global = *to;
+        }
+      }
+      if (!pfc || !pfc->is_empty() || !global || global->receive || global->transmit) return false;
+    }
+  }
+  return true;
+}
+
 std::vector<std::pair<std::string, std::string>> HostSpace::environment(
     const search::Candidate& candidate) const {
   std::vector<std::pair<std::string, std::string>> out;

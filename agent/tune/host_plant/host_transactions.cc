@@ -36,7 +36,11 @@ std::string answer_of(const Expected<Applied>& answer) {
 }  // namespace
 
 HostTransactions::HostTransactions(std::vector<HostControl> hosts, std::vector<std::string> allow)
-    : hosts_(std::move(hosts)), allow_(std::move(allow)), open_(hosts_.size()) {}
+    : hosts_(std::move(hosts)),
+      allow_(std::move(allow)),
+      open_(hosts_.size()),
+      sent_(hosts_.size()),
+      last_seen_(hosts_.size()) {}
 
 std::optional<Instant> HostTransactions::since() const {
   std::optional<Instant> out;
@@ -50,6 +54,7 @@ std::string HostTransactions::apply_to(std::size_t host, const Plan& plan, const
   if (plan.is_empty()) return {};
   Open& open = open_[host];
   open = {Open::What::unknown, 0, plan.made_at_unix_ns, SystemClock().now()};
+  sent_[host].insert(plan.made_at_unix_ns);
   const auto applied = hosts_[host].apply(plan, terms, allow_);
   if (!applied) return applied.error().text();
   const auto is = [&](std::string_view outcome) { return applied->outcome == outcome; };
@@ -79,6 +84,46 @@ Expected<std::optional<std::string>> HostTransactions::apply(const std::vector<P
   if (trouble.empty()) return std::nullopt;
   if (auto back = take_back(); !back) return tl::unexpected(back.error().within(trouble));
   return trouble;
+}
+
+Expected<std::string> HostTransactions::check_alone_on(std::size_t host) {
+  const HostControl& control = hosts_[host];
+  const auto history = control.history();
+  if (!history) return tl::unexpected(history.error());
+  Open& open = open_[host];
+  std::string ended;
+  for (const PastTransaction& past : *history) {
+    const bool is_ours = sent_[host].contains(past.plan_made_at_unix_ns);
+    if (!is_ours && last_seen_[host] && past.id > *last_seen_[host]) {
+      return fail(ErrorKind::conflict, "{}: somebody else changes it: transaction {} ({}) is not of this run",
+                  control.name(), past.id, past.profile);
+    }
+    if (is_ours && past.is_open() && past.id != open.id) {
+      // Given up long ago, and begun over there since.
+      open = {Open::What::waiting, past.id, past.plan_made_at_unix_ns, SystemClock().now()};
+      return fail(ErrorKind::conflict, "{}: transaction {} of this run came late", control.name(), past.id);
+    }
+    if (open.what != Open::What::waiting || past.id != open.id || past.is_open()) continue;
+    if (past.outcome != "rolled_back") {
+      return fail(ErrorKind::conflict, "{}: somebody else ended transaction {}: {}", control.name(), past.id,
+                  past.outcome);
+    }
+    ended = fmt::format("{}: transaction {} was taken back meanwhile", control.name(), past.id);
+    open = {};
+  }
+  last_seen_[host] = history->empty() ? 0 : history->back().id;
+  return ended;
+}
+
+Expected<std::string> HostTransactions::check_alone() {
+  std::vector<Expected<std::string>> answers(hosts_.size());
+  on_all(hosts_.size(), [&](std::size_t h) { answers[h] = check_alone_on(h); });
+  std::vector<std::string> ended;
+  for (auto& answer : answers) {
+    if (!answer) return answer;
+    ended.push_back(std::move(*answer));
+  }
+  return joined(ended);
 }
 
 // What became of a change whose end nobody told.

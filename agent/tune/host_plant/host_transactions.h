@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,10 @@ class HostTransactions {
   // Confirms what is in force: all hosts, or none. The transactions in the order of hosts; 0: nothing to do.
   // Error: what failed; every host is then as it was, or the error says which is not.
   Expected<std::vector<std::int64_t>> confirm();
+  // Whether the hosts were what this object made of them since it was asked last (or first): empty, or a
+  // sentence about what is in force no more. Errors: conflict if somebody else changes a host, or confirmed
+  // one of these changes; io if a host does not say.
+  Expected<std::string> check_alone();
   // When the oldest of what is in force was applied; nothing: there is none.
   std::optional<Instant> since() const;
 
@@ -48,11 +53,15 @@ class HostTransactions {
   Expected<> take_back_from(std::size_t host);
   Expected<> find_out(std::size_t host);
   bool is_committed(std::size_t host) const;
+  Expected<std::string> check_alone_on(std::size_t host);
 
   std::vector<HostControl> hosts_;
   std::vector<std::string> allow_;
   std::vector<Open> open_;  // by host
-  Duration dead_man_;       // of what is in force
+  // By host: the plans that were sent there, and the last transaction when it was asked.
+  std::vector<std::set<std::int64_t>> sent_;
+  std::vector<std::optional<std::int64_t>> last_seen_;
+  Duration dead_man_;  // of what is in force
 };
 
 }  // namespace rocetune::tune

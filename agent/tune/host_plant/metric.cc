@@ -42,8 +42,9 @@ constexpr std::array kEndings{UnitName{"_bits_per_s", true, 1e-9}, UnitName{"_gb
                               UnitName{"_mbps", true, 1e-3},       UnitName{"_GBps", true, 8},
                               UnitName{"_ns", false, 1e-3},        UnitName{"_us", false, 1},
                               UnitName{"_ms", false, 1e3},         UnitName{"_s", false, 1e6}};
-constexpr std::array<std::string_view, 9> kSources{"nccl-tests",   "nccl-tests-avg", "perftest", "osu", "imb",
-                                                   "ucx-perftest", "iperf3",         "json",     "re"};
+constexpr std::array<std::string_view, 10> kSources{
+    "nccl-tests",   "nccl-tests-avg", "perftest", "osu",  "imb",
+    "ucx-perftest", "iperf3",         "bench",    "json", "re"};
 
 bool wants_rate(Objective o) { return o == Objective::goodput || o == Objective::busbw; }
 bool wants_time(Objective o) { return o == Objective::latency || o == Objective::p99_fct; }
@@ -54,6 +55,7 @@ bool has(std::string_view source, Objective o) {
   if (source == "nccl-tests-avg") return o == Objective::busbw;
   if (source == "iperf3") return o == Objective::goodput;
   if (source == "perftest") return o == Objective::goodput || wants_time(o);
+  if (source == "bench") return wants_rate(o) || wants_time(o);
   if (source == "json" || source == "re") return true;
   return o == Objective::goodput || o == Objective::latency;
 }
@@ -144,6 +146,31 @@ std::optional<double> number_at(const Json& json, const std::vector<std::string>
   }
   if (!at->is_number()) return std::nullopt;
   return at->to_number<double>();
+}
+
+// `rocetune bench --json` (dataplane/transport/pattern/result.h: rows; perftest/session.h: one result).
+// Rates: the best of all rows; times: of the first row that has them, the smallest message. Nothing where
+// contents were not what had been sent.
+std::optional<double> from_bench(const Json& json, Objective o) {
+  std::vector<const Json*> results;
+  if (const Json* rows = json_member(json, "rows"); rows != nullptr && rows->is_array()) {
+    for (const Json& row : rows->as_array()) results.push_back(&row);
+  } else if (json_member(json, "test") != nullptr) {
+    results.push_back(&json);
+  }
+  std::optional<double> out;
+  for (const Json* result : results) {
+    if (const Json* right = json_member(*result, "content_is_right"); right != nullptr && *right == false)
+      return std::nullopt;
+    if (wants_rate(o)) {
+      const char* key = o == Objective::busbw ? "busbw_bits_per_s" : "goodput_bits_per_s";
+      if (const auto rate = number_at(*result, {key})) keep_largest(out, *rate * 1e-9);
+    } else if (!out) {
+      out = number_at(*result, {"latency", o == Objective::p99_fct ? "p99_ns" : "p50_ns"});
+      if (out) *out *= 1e-3;
+    }
+  }
+  return out;
 }
 
 double factor_of_key(std::string_view key) {
@@ -237,9 +264,10 @@ Expected<Metric> Metric::parse(std::string_view text) {
 }
 
 std::optional<double> Metric::read(std::string_view output) const {
-  if (source_ == "json") {
+  if (source_ == "json" || source_ == "bench") {
     const auto json = json_in(output);
     if (!json) return std::nullopt;
+    if (source_ == "bench") return from_bench(*json, objective_);
     const auto number = number_at(*json, path_);
     if (!number) return std::nullopt;
     return *number * factor_of_key(path_.back());

@@ -1,5 +1,5 @@
-// What a workload's output says, by name: the numbers of nccl-tests, perftest, OSU, IMB, iperf3, of a JSON,
-// or of a regular expression.
+// What a workload's output says, by name: the numbers of nccl-tests, perftest, OSU, IMB, iperf3, of our own
+// bench, of a JSON, or of a regular expression.
 #pragma once
 
 #include <memory>
@@ -22,6 +22,9 @@ class Metric {
   //   perftest        goodput: the highest average bandwidth; latency: t_typical; p99_fct: the 99 % column
   //   osu, imb, ucx-perftest  goodput: the highest bandwidth; latency: of the smallest message
   //   iperf3          goodput
+  //   bench           `rocetune bench --json`: goodput, busbw: the best of all rows; latency: median,
+  //   p99_fct:
+  //                   99 % of the first row with round trips; nothing if contents were wrong
   //   json:PATH       a number: "json:rows.0.goodput_bits_per_s". Its unit is what the key ends in:
   //                   _bits_per_s, _gbps, _mbps, _GBps, _ns, _us, _ms, _s; none: as it is
   //   re:UNIT:REGEX   the first group of a regular expression (ECMAScript), of its last match:

@@ -61,15 +61,16 @@ Expected<Descriptor> input_file(const std::string& input) {
   return out;
 }
 
-// Reads what is there. False: the other end is closed.
-bool drain(Descriptor& from, std::string& into, std::size_t most, bool keep_end) {
+// Reads what is there, and keeps the last of it: `most`, and up to as much again that is not cut off yet. False:
+// the other end is closed.
+bool drain(Descriptor& from, std::string& into, std::size_t most) {
   std::array<char, 65536> buffer{};
   for (;;) {
     const auto n = retry_interrupted([&] { return ::read(from.fd(), buffer.data(), buffer.size()); });
     if (n < 0) return errno == EAGAIN;
     if (n == 0) return false;
     into.append(buffer.data(), static_cast<std::size_t>(n));
-    if (into.size() > most) keep_end ? into.erase(0, into.size() - most) : into.erase(most);
+    if (into.size() > 2 * most) into.erase(0, into.size() - most);
   }
 }
 
@@ -131,8 +132,8 @@ Process& Process::operator=(Process&& other) noexcept {
 Process::~Process() { end(); }
 
 void Process::drain_all() {
-  if (output_.is_open() && !drain(output_, out_, kMostOutput, false)) output_ = Descriptor();
-  if (errors_.is_open() && !drain(errors_, err_, kMostErrors, true)) errors_ = Descriptor();
+  if (output_.is_open() && !drain(output_, out_, kMostOutput)) output_ = Descriptor();
+  if (errors_.is_open() && !drain(errors_, err_, kMostErrors)) errors_ = Descriptor();
 }
 
 bool Process::has_ended() const {

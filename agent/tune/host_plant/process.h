@@ -28,15 +28,15 @@ class Process {
   // Takes in what it has written, waiting at most so long for more, or for its end. False: it has ended, all
   // that it wrote is here, and what it left behind in its group is killed.
   bool poll(Duration wait);
-  // Standard output so far, and the last of standard error.
+  // Standard output and standard error so far; of much the last: results are printed at the end.
   const std::string& out() const { return out_; }
   const std::string& err() const { return err_; }
   // Takes the whole lines of standard output so far out of it, without their newlines; a last one without a
   // newline stays.
   std::vector<std::string> take_lines();
-  // More of standard output than this is dropped (the end of it counts less than the memory of this host).
-  static constexpr std::size_t kMostOutput = 64 << 20;
-  static constexpr std::size_t kMostErrors = 64 << 10;
+  // So much of the last is kept, twice as much at most.
+  static constexpr std::size_t kMostOutput = 32 << 20;
+  static constexpr std::size_t kMostErrors = 32 << 10;
 
   // Everything in its group: first politely (SIGTERM, half a second), then not (SIGKILL). Waits for its end,
   // a few seconds at most: what the kernel does not let go is left behind.

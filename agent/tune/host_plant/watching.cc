@@ -26,6 +26,38 @@ const boost::json::array* list_in(const Json& json, std::string_view name) {
   return member == nullptr ? nullptr : member->if_array();
 }
 
+// What is drawn over time: counters of a host added up, of durations the longest as a share of the time.
+enum class Sum { rate, share, count };
+struct DrawnCurve {
+  std::string_view title, unit;
+  Sum sum;
+  std::array<std::string_view, 4> counters;
+};
+constexpr DrawnCurve kDrawn[] = {
+    {"throughput", "Gb/s", Sum::rate, {"rdma_tx_bytes"}},
+    {"pause ratio", "", Sum::share, {}},  // all durations
+    {"CE marks received", "packets", Sum::count, {"rx_ce_packets"}},
+    {"CNPs sent", "packets", Sum::count, {"cnp_sent"}},
+    {"CNPs received", "packets", Sum::count, {"cnp_handled"}},
+    {"pause frames",
+     "frames",
+     Sum::count,
+     {"rx_pause_frames", "tx_pause_frames", "rx_global_pause_frames", "tx_global_pause_frames"}},
+    {"discards", "packets", Sum::count, {"rx_discards_phy", "tx_discards_phy"}},
+};
+
+void add_to_curve(const DrawnCurve& curve, std::string_view counter, double increment, double elapsed_us,
+                  std::optional<double>& value) {
+  const bool is_its_own = curve.sum == Sum::share
+                              ? is_duration(counter)
+                              : std::ranges::find(curve.counters, counter) != curve.counters.end();
+  if (!is_its_own) return;
+  const double before = value.value_or(0);
+  if (curve.sum == Sum::share) value = std::max(before, std::min(increment / elapsed_us, 1.0));
+  if (curve.sum == Sum::rate) value = before + increment * 8 / elapsed_us * 1e-3;
+  if (curve.sum == Sum::count) value = before + increment;
+}
+
 std::string where(const CounterPlace& place) {
   return fmt::format("{}{}{}", place.host.empty() ? "" : place.host + " ", place.port,
                      place.priority < 0 ? "" : fmt::format(" priority {}", place.priority));
@@ -57,8 +89,6 @@ std::optional<search::Breach> Watching::take(const std::string& host, std::strin
   }
   ++frames_;
   std::vector<std::pair<CounterPlace, double>> seen;
-  double bytes = 0, paused = 0, cnps = 0;
-  bool has_pause = false;
   for (const Json& port : *ports) {
     const std::string name = text_in(port, "port");
     std::size_t counters = 0;
@@ -70,12 +100,6 @@ std::optional<search::Breach> Watching::take(const std::string& host, std::strin
         ++counters;
         const double increment = value.to_number<double>();
         seen.emplace_back(CounterPlace{host, name, std::string(counter), priority}, increment);
-        if (counter == "rdma_tx_bytes") bytes += increment;
-        if (counter == "cnp_sent") cnps += increment;
-        if (is_duration(counter)) {
-          has_pause = true;
-          paused = std::max(paused, increment / elapsed_us);
-        }
       }
     };
     take_all(port, -1);
@@ -90,8 +114,13 @@ std::optional<search::Breach> Watching::take(const std::string& host, std::strin
   for (const auto& [place, increment] : seen) note(place, increment, elapsed_us);
   auto& steps = steps_[host];
   const double begin = steps.empty() ? 0 : steps.back().at_us;
-  steps.push_back(
-      {begin + elapsed_us, bytes * 8 / elapsed_us * 1e-3, paused, cnps / elapsed_us * 1e6, has_pause});
+  Step& step = steps.emplace_back();
+  step.at_us = begin + elapsed_us;
+  static_assert(std::size(kDrawn) == kCurves);
+  for (const auto& [place, increment] : seen) {
+    for (std::size_t i = 0; i < kCurves; ++i)
+      add_to_curve(kDrawn[i], place.counter, increment, elapsed_us, step.values[i]);
+  }
 
   for (const SoakRule& rule : limits_.rules) {
     for (const auto& [place, increment] : seen) {
@@ -123,20 +152,19 @@ std::optional<double> Watching::pause_ratio() const {
 std::vector<search::Series> Watching::series() const {
   std::vector<search::Series> out;
   for (const auto& [host, steps] : steps_) {
-    const std::string of = host.empty() ? "" : " of " + host;
-    search::Series throughput{"throughput" + of, "Gb/s", {}, {}}, paused{"pause ratio" + of, "", {}, {}},
-        cnps{"CNPs sent" + of, "1/s", {}, {}};
-    bool has_pause = false;
-    for (const Step& step : steps) {
-      for (auto* series : {&throughput, &paused, &cnps}) series->at_us.push_back(step.at_us);
-      throughput.values.push_back(step.gbps);
-      paused.values.push_back(step.paused);
-      cnps.values.push_back(step.cnps_per_s);
-      has_pause |= step.has_pause;
+    for (std::size_t i = 0; i < kCurves; ++i) {
+      search::Series series{.name = std::string(kDrawn[i].title) + (host.empty() ? "" : " of " + host),
+                            .unit = std::string(kDrawn[i].unit)};
+      for (const Step& step : steps) {
+        if (!step.values[i]) continue;
+        series.at_us.push_back(step.at_us);
+        series.values.push_back(*step.values[i]);
+      }
+      if (series.values.empty()) continue;
+      if (series.values.size() < steps.size())
+        series.step_us = steps.back().at_us / static_cast<double>(steps.size());
+      out.push_back(std::move(series));
     }
-    out.push_back(std::move(throughput));
-    if (has_pause) out.push_back(std::move(paused));
-    out.push_back(std::move(cnps));
   }
   return out;
 }

@@ -2,6 +2,7 @@
 // come.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -39,6 +40,8 @@ class Watching {
   std::optional<double> pause_ratio() const;
   // The worst rates seen, for a later `before`.
   const RatesBefore& rates() const { return worst_; }
+  // Of each host, over time: throughput, pause ratio, CE marks, CNPs, pause frames, discards; each only of
+  // frames that had the counter.
   std::vector<search::Series> series() const;
   int frames() const { return frames_; }
   int damaged() const { return damaged_; }
@@ -57,9 +60,11 @@ class Watching {
   RatesBefore worst_;
   std::map<std::string, std::size_t> counters_of_;  // "host port" -> how many it had at most
   std::vector<std::string> vanished_;
+  // What one frame adds to each curve of a host; nothing: the frame did not have it.
+  static constexpr std::size_t kCurves = 7;
   struct Step {
-    double at_us = 0, gbps = 0, paused = 0, cnps_per_s = 0;
-    bool has_pause = false;
+    double at_us = 0;
+    std::array<std::optional<double>, kCurves> values;
   };
   std::map<std::string, std::vector<Step>> steps_;  // by host
   int frames_ = 0;

@@ -58,6 +58,7 @@ class Confirming {
       const bool is_compared = session_.scorer().score(*pair.baseline, set, true).has_value();
       std::vector<std::optional<double>> by_workload(session_.plant().workloads().size());
       for (const std::size_t w : session_.scorer().members(set)) {
+        if (session_.scorer().is_mute(w)) continue;
         by_workload[w] = difference(pair, w);
         if (!by_workload[w]) return std::nullopt;
       }

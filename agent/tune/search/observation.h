@@ -88,18 +88,21 @@ struct Breach {
   }
 };
 
-// A value over time, for the report.
+// A value over time, for the report. Where nothing was measured there is no point: a gap, not a zero.
 struct Series {
   std::string name;  // "throughput", "queue of switch 0 port 3", "CE ratio"
   std::string unit;  // "Gb/s", "bytes"; empty: none
   std::vector<double> at_us;
   std::vector<double> values;  // as many
+  // Each value stands for so long up to its moment; absent: since the point before it.
+  std::optional<double> step_us = std::nullopt;
   bool operator==(const Series&) const = default;
   static constexpr void fields(auto&& visit, auto&... self) {
     visit("name", self.name...);
     visit("unit", self.unit...);
     visit("at_us", self.at_us...);
     visit("values", self.values...);
+    visit("step_us", self.step_us...);
   }
 };
 

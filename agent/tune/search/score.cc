@@ -117,8 +117,7 @@ const Objectives* Scorer::reference(std::size_t workload, std::uint64_t repeat, 
 std::optional<double> Scorer::workload_score(std::size_t workload, const Trial& trial, bool pooled) const {
   const auto& observation = trial.observations[workload];
   const Objectives* compared = reference(workload, trial.repeat, pooled);
-  if (!observation || compared == nullptr || !fault_of(*observation, is_baseline(trial)).empty())
-    return std::nullopt;
+  if (compared == nullptr || !is_sound(workload, trial)) return std::nullopt;
   double sum = 0;
   double weights = 0;
   for (const ObjectiveKind& kind : objective_kinds()) {
@@ -134,6 +133,11 @@ std::optional<double> Scorer::workload_score(std::size_t workload, const Trial& 
   return sum / weights;
 }
 
+bool Scorer::is_sound(std::size_t workload, const Trial& trial) const {
+  const auto& observation = trial.observations[workload];
+  return observation && fault_of(*observation, is_baseline(trial)).empty();
+}
+
 bool Scorer::is_baseline(const Trial& trial) const { return trial.candidate == plant_.space().start(); }
 
 std::vector<std::size_t> Scorer::members(WorkloadSet set) const {
@@ -144,11 +148,19 @@ std::vector<std::size_t> Scorer::members(WorkloadSet set) const {
   return out;
 }
 
+bool Scorer::is_mute(std::size_t workload) const {
+  const std::optional<Objectives>& seen = pooled_[workload] ? pooled_[workload] : fallback_[workload];
+  return seen && std::ranges::none_of(objective_kinds(), [&](const ObjectiveKind& kind) {
+           return policy_.weight_of(kind.objective) > 0 && (*seen)[kind.objective];
+         });
+}
+
 double Scorer::combined(const std::vector<std::optional<double>>& by_workload, WorkloadSet set) const {
   double sum = 0;
   double weights = 0;
   double worst = kMostGain;
   for (const std::size_t w : members(set)) {
+    if (is_mute(w)) continue;
     ROCETUNE_ASSERT(by_workload[w].has_value());
     sum += plant_.workloads()[w].weight * *by_workload[w];
     weights += plant_.workloads()[w].weight;
@@ -160,10 +172,13 @@ double Scorer::combined(const std::vector<std::optional<double>>& by_workload, W
 
 std::optional<double> Scorer::score(const Trial& trial, WorkloadSet set, bool pooled) const {
   std::vector<std::optional<double>> scores(plant_.workloads().size());
+  bool is_any = false;
   for (const std::size_t w : members(set)) {
     scores[w] = workload_score(w, trial, pooled);
-    if (!scores[w]) return std::nullopt;
+    is_any = is_any || scores[w];
+    if (!scores[w] && !(is_mute(w) && is_sound(w, trial))) return std::nullopt;
   }
+  if (!is_any) return std::nullopt;
   return combined(scores, set);
 }
 
@@ -174,7 +189,7 @@ std::string Scorer::why_no_score(const Trial& trial, WorkloadSet set) const {
     if (!observation) continue;
     if (const std::string fault = fault_of(*observation, is_baseline(trial)); !fault.empty())
       return name + ": " + fault;
-    if (!workload_score(w, trial))
+    if (!workload_score(w, trial) && !is_mute(w))
       return name + ": counters_vanished: an objective that the baseline shows is not there";
   }
   return {};

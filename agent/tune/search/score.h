@@ -40,7 +40,8 @@ class Scorer {
   // that the comparison has, or there is no comparison. Where the plant is repeatable the comparison is the
   // baseline under the same repeat, else (or with `pooled`) the mean of all its runs.
   std::optional<double> workload_score(std::size_t workload, const Trial& trial, bool pooled = false) const;
-  // Over the set: (1 - worst_share) × weighted mean + worst_share × worst. None if any has none.
+  // Over the set but for mute workloads: (1 - worst_share) × weighted mean + worst_share × worst. None if any
+  // has none, or all are mute.
   std::optional<double> score(const Trial& trial, WorkloadSet set, bool pooled = false) const;
   // What `score` makes of given scores per workload (by place; those of the set must be there).
   double combined(const std::vector<std::optional<double>>& by_workload, WorkloadSet set) const;
@@ -48,9 +49,12 @@ class Scorer {
   std::string why_no_score(const Trial& trial, WorkloadSet set) const;
 
   std::vector<std::size_t> members(WorkloadSet set) const;
+  // The baseline shows something of this workload, and nothing that has a weight: only its faults count.
+  bool is_mute(std::size_t workload) const;
   bool is_baseline(const Trial& trial) const;
 
  private:
+  bool is_sound(std::size_t workload, const Trial& trial) const;  // it was run, and has no fault
   const Objectives* reference(std::size_t workload, std::uint64_t repeat, bool pooled) const;
   void pool(std::size_t workload);
 

@@ -62,8 +62,12 @@ Expected<ReadLog> read_log(const std::string& path) {
 
 std::string difference(const LogHead& found, const LogHead& here) {
   if (found.identity != here.identity || found.plant != here.plant)
-    return fmt::format("is of plant {} ({}), this is {} ({})", found.plant, found.identity, here.plant,
-                       here.identity);
+    return found.plant != here.plant
+               ? fmt::format("is of plant {}, this is {}", found.plant, here.plant)
+               : fmt::format(
+                     "is of {} as it was made then: the file, or what was put over it, the seed, or "
+                     "the commands are others now",
+                     found.plant);
   if (found.space_sha256 != here.space_sha256)
     return "is of other knobs or start values than the plant has now";
   if (found.seed != here.seed) return fmt::format("is of seed {}, this run has {}", found.seed, here.seed);
@@ -159,9 +163,13 @@ std::vector<Expected<Observation>> RecordedPlant::observe_all(const std::vector<
     ++played_;
   }
   if (rest.empty()) return out;
+  bool is_whole = true;
   for (Expected<Observation>& answer : plant_.observe_all(rest, stop)) {
     const Request& request = rest[out.size() - (requests.size() - rest.size())];
-    if (answer) {
+    // The log has answers in the order of the questions, without a hole: what was answered behind one that
+    // was stopped is asked again.
+    is_whole = is_whole && answer.has_value();
+    if (is_whole) {
       const LogEntry entry{request.candidate.values, workloads()[request.workload].name, request.repeat,
                            request.with_series, *answer};
       if (auto status = log_.append(line_of(entry)); !status) answer = tl::unexpected(status.error());

@@ -94,12 +94,41 @@ std::vector<WorkloadResult> results_of(Session& session, const std::vector<int>&
   return out;
 }
 
+// No workload measures anything that has a weight; empty: some does, or nothing is known.
+std::string why_nothing_counts(const Session& session) {
+  const std::vector<std::size_t> searched = session.scorer().members(WorkloadSet::searched);
+  if (!std::ranges::all_of(searched, [&](std::size_t w) { return session.scorer().is_mute(w); })) return {};
+  std::string wanted;
+  for (const ObjectiveKind& kind : objective_kinds()) {
+    if (session.policy().weight_of(kind.objective) > 0)
+      wanted += (wanted.empty() ? "" : ", ") + std::string(kind.name);
+  }
+  return "no workload that is searched on measures what counts: " + wanted;
+}
+
 // Candidates worth a confirmation: the best, then the others.
 std::vector<Candidate> finalists(const Session& session) {
   std::vector<Candidate> out = by_rank(session);
   std::erase(out, session.best());
   out.insert(out.begin(), session.best());
   return out;
+}
+
+// Nothing better was found because nothing could be measured; empty: something was.
+std::string why_none_ran(const Session& session) {
+  int tried = 0;
+  for (const auto& [candidate, standing] : session.standings()) {
+    if (candidate == session.space().start()) continue;
+    if (standing.runs() > 0) return {};
+    ++tried;
+  }
+  if (tried == 0) return {};
+  std::string why;
+  for (const Trial& trial : session.trials()) {
+    if (!session.scorer().is_baseline(trial))
+      why = session.scorer().why_no_score(trial, WorkloadSet::searched);
+  }
+  return fmt::format("none of the {} changes that were tried ran: {}", tried, why);
 }
 
 class Tuning {
@@ -109,6 +138,7 @@ class Tuning {
 
   void run(const std::stop_token& stop) {
     if (!measure_baseline(session_, outcome_)) return interrupted();
+    if (const std::string why = why_nothing_counts(session_); !why.empty()) return refuse(why);
     const int total = session_.total();
     const int to_confirm = kConfirmTrials;
     const int to_explain = std::min(4, total / 15);
@@ -136,8 +166,13 @@ class Tuning {
     const bool start_fails = !at_start || !at_start->is_good();
     outcome_.verdict = Verdict::no_change;
     if (session_.best() == start) {
-      outcome_.reason = start_fails ? "nothing that was tried ran, the baseline included"
-                                    : "nothing that was tried was better than what is there";
+      const bool is_all_baseline = std::ranges::all_of(
+          session_.trials(), [&](const Trial& trial) { return trial.candidate == start; });
+      outcome_.reason = why_none_ran(session_);
+      if (start_fails) outcome_.reason = "nothing that was tried ran, the baseline included";
+      if (outcome_.reason.empty() && is_all_baseline)
+        outcome_.reason = "the budget ended before anything was tried";
+      if (outcome_.reason.empty()) outcome_.reason = "nothing that was tried was better than what is there";
       return;
     }
     if (!start_fails && session_.best_score() < session_.least_gain()) {
@@ -170,11 +205,17 @@ class Tuning {
     outcome_.attribution = attribute(session_, candidate, losses_);
   }
 
+  void refuse(const std::string& why) {
+    outcome_.verdict = Verdict::refused;
+    outcome_.reason = outcome_.stop_reason = why;
+  }
+
   void interrupted() {
     outcome_.verdict = Verdict::interrupted;
     const std::string what =
         session_.plant_error() ? "the plant failed: " + *session_.plant_error() : "it was stopped";
-    outcome_.reason = fmt::format("{} after {} trials", what, session_.trials().size());
+    const std::size_t trials = session_.trials().size();
+    outcome_.reason = fmt::format("{} after {} trial{}", what, trials, trials == 1 ? "" : "s");
     outcome_.stop_reason = what;
   }
 

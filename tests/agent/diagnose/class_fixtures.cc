@@ -20,6 +20,21 @@ std::vector<Fixture> class_map_fixtures() {
        "priority -> PFC"},
       {"MAP-5", "eth0", Kind::found, [](Scenario& s) { s.dcb().app->erase(s.dcb().app->begin()); },
        "no DSCP"},
+      {"MAP-5", "eth0", Kind::found,
+       [](Scenario& s) {
+         s.declared.dscp = Dscp(26);
+         s.declared.priority = Priority(3);
+         s.dcb().app->erase(s.dcb().app->begin());
+       },
+       "no other DSCP leads to priority 3"},
+      {"MAP-5", "eth0", Kind::found,
+       [](Scenario& s) {
+         s.declared.dscp = Dscp(26);
+         s.declared.priority = Priority(3);
+         s.dcb().app->erase(s.dcb().app->begin());
+         s.map(10, 3);
+       },
+       "in its place DSCP 10 leads to the RoCE class in priority 3"},
       {"MAP-5", "eth0", Kind::not_checked, [](Scenario& s) { s.dcb().pfc = absent("not this driver"); },
        "not this driver"},
       {"MAP-5", "eth0", Kind::not_checked, [](Scenario& s) { s.set_pfc({}); }, "MAP-3"},

@@ -30,7 +30,15 @@ TEST(OverTime, DrawsWhatHappenedAndNamesWhatDidNot) {
   EXPECT_THAT(section, HasSubstr("<output data-v='100\u00a0Gb/s|50\u00a0Gb/s'>100\u00a0Gb/s</output>"));
   EXPECT_THAT(section, HasSubstr("<b>pause frames</b><small>per 10\u00a0µs</small>"));
   EXPECT_THAT(section, HasSubstr("None in the whole run: CE marked, CNPs received, drops."));
-  EXPECT_THAT(section, HasSubstr("Not kept over time: sent again."));
+  EXPECT_THAT(section, HasSubstr("Not kept over time: p99 delay, sent again."));
+}
+
+TEST(OverTime, WhatWasNotMeasuredIsAGap) {
+  const std::string section =
+      over_time_section(series_run({.step_us = 10, .goodput_gbps = {1, 0, 1}, .delay_p99_us = {12, {}, 30}}));
+  EXPECT_EQ(html::markup_problem(section), "");
+  EXPECT_THAT(section, HasSubstr("<b>p99 delay</b>"));
+  EXPECT_THAT(section, HasSubstr("data-v='12\u00a0µs|–|30\u00a0µs'"));
 }
 
 TEST(OverTime, StripsAreOfPortsLinksAndFlows) {

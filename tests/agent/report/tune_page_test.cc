@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "agent/report/tune_words.h"
 #include "tests/dataplane/html/well_formed.h"
 
 namespace rocetune::report {
@@ -149,6 +150,12 @@ struct Story {
       page.emitted = {
           {"all switches" + said, "switches.kmin" + said, "200000" + said, {"ecnconfig" + said, ""}}};
     }
+    if (outcome.verdict == search::Verdict::change) {
+      const std::string by_hand = "switches.alpha_exponent at all switches: 0" + said;
+      page.switch_lines = {
+          {"EOS" + said, "all switches" + said, "qos profile" + said, {"paste it" + said}, {by_hand}},
+          {"Junos" + said, "", "", {}, {by_hand}}};
+    }
     page.worsened = {{"mix" + said, search::Objective::busbw, -12.56}};
     page.left_out = {{"switches.watchdog" + said, "too short a run" + said}};
     page.findings = {
@@ -165,10 +172,9 @@ TEST(TunePage, BeginsWithWhatToDoAndWhatItBrings) {
       page,
       HasSubstr("<div class='verdict good'><b class='sign'>✓</b><div><b>Change 2 settings: +85.0\u00a0%.</b> "
                 "It lies between +80.0 and +90.0\u00a0%, confirmed"));
-  EXPECT_THAT(
-      page,
-      HasSubstr("<li>all switches: <b>switches.kmin</b> from 800000 bytes to <b>200000 bytes</b><br/><small>"
-                "from where switches mark</small></li>"));
+  EXPECT_THAT(page, HasSubstr("<li>all switches: <b>switches.kmin</b> from 800\u202f000 bytes to "
+                              "<b>200\u202f000 bytes</b><br/><small>"
+                              "from where switches mark</small></li>"));
   EXPECT_THAT(page, HasSubstr("<li>default: data delivered 40\u00a0Gb/s → <b>80\u00a0Gb/s</b></li>"));
   EXPECT_THAT(
       page, HasSubstr("<dt>What it costs</dt><dd>links go down for a moment (1 of 2 settings disturb)</dd>"));
@@ -187,6 +193,29 @@ TEST(TunePage, ComparesOverTheSameTime) {
   EXPECT_THAT(page, HasSubstr("</i> as found</span>"));
   EXPECT_THAT(page, HasSubstr("throughput over time, at most 79\u00a0Gb/s"));
   EXPECT_THAT(page, HasSubstr("None at any time: pause frames."));
+}
+
+TEST(TunePage, LongNumbersAreInGroupsAndNamesAreNot) {
+  EXPECT_EQ(value_markup("1000 to 1048000 bytes"), "1000 to 1\u202f048\u202f000 bytes");
+  EXPECT_EQ(value_markup("as found: 26=3, h10000, 1.00000, <µs>"),
+            "as found: 26=3, h10000, 1.00000, &lt;µs&gt;");
+  EXPECT_EQ(lines_markup("a <b>\n\n  c"), "a &lt;b&gt;\n\n  c\n");
+}
+
+TEST(TunePage, ACurveHasGapsWhereNothingWasMeasured) {
+  Story story;
+  story.outcome.trials[4].observations[0]->series.push_back(
+      {.name = "p99 packet delay", .unit = "us", .at_us = {10, 30}, .values = {5, 7}, .step_us = 10});
+  EXPECT_THAT(story.page(), HasSubstr("data-v='5\u00a0µs|–|7\u00a0µs'"));
+}
+
+TEST(TunePage, HasLinesForSwitchesAndWhatIsNotInThem) {
+  const std::string page = Story().page();
+  EXPECT_THAT(page,
+              HasSubstr("<summary>EOS: all switches, not all of it</summary>\n<pre>qos profile\n</pre>\n"
+                        "<ul><li>paste it</li></ul>"));
+  EXPECT_THAT(page, HasSubstr("<li>switches.alpha_exponent at all switches: 0</li>"));
+  EXPECT_THAT(page, HasSubstr("<summary>Junos: nothing of it</summary>"));
 }
 
 TEST(TunePage, SaysWhatEachChangeIsWorth) {
@@ -239,11 +268,13 @@ TEST(TunePage, NoChangeIsAnAnswer) {
   story.outcome.attribution.clear();
   const std::string page = story.page();
   EXPECT_EQ(markup_problem(page), "");
-  EXPECT_THAT(
-      page,
-      HasSubstr(
-          "<div class='verdict good'><b class='sign'>✓</b><div><b>Leave it as it is.</b> the best gained"));
+  EXPECT_THAT(page, HasSubstr("<div class='verdict good'><b class='sign'>✓</b><div><b>Leave it as it is.</b> "
+                              "The best gained 0.02 %."));
   EXPECT_THAT(page, Not(HasSubstr("What to change")));
+  EXPECT_THAT(page, HasSubstr("<h2>Before and after</h2>")) << "the confirmation has both";
+  for (search::WorkloadResult& result : story.outcome.workloads) result.best.reset();
+  EXPECT_THAT(story.page(), HasSubstr("<h2>As found</h2>"));
+  EXPECT_THAT(story.page(), Not(HasSubstr("<th>changed</th>")));
   EXPECT_THAT(page, Not(HasSubstr("<h2>The plan</h2>")));
 }
 
@@ -256,7 +287,7 @@ TEST(TunePage, RefusedHasNothingButItsReason) {
   EXPECT_EQ(markup_problem(page), "");
   EXPECT_THAT(
       page,
-      HasSubstr("<div class='verdict bad'><b class='sign'>✗</b><div><b>Nothing could be measured.</b> the "
+      HasSubstr("<div class='verdict bad'><b class='sign'>✗</b><div><b>Nothing could be measured.</b> The "
                 "baseline does not run"));
   EXPECT_THAT(page, HasSubstr("<b>Not everything is back as it was.</b> h3 did not answer"));
   EXPECT_THAT(page, Not(HasSubstr("<dt>gain</dt>")));

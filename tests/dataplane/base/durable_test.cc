@@ -67,6 +67,14 @@ TEST(Durable, ADirectoryInTheWayLeavesNoTemporaryFile) {
   EXPECT_EQ(write_atomically(scratch / "none/f", "x").error().kind(), ErrorKind::absent);
 }
 
+TEST(Durable, SaysBeforehandWhetherAFileCanBeWritten) {
+  const ScratchDirectory scratch;
+  EXPECT_TRUE(check_writable(scratch / "new"));
+  EXPECT_FALSE(path_exists(scratch / "new"));
+  EXPECT_FALSE(check_writable(scratch / "."));
+  EXPECT_FALSE(check_writable(scratch / "nowhere/new"));
+}
+
 TEST(Durable, AppendsRecordAfterRecord) {
   const ScratchDirectory scratch;
   {

@@ -122,6 +122,54 @@ TEST(Series, AddsUpToTheWhole) {
   EXPECT_EQ(r.event_log_sha256, result_of(kIncast).event_log_sha256);
 }
 
+// One flow on an idle fabric: of each packet the time on two links and their delays; none before it starts.
+TEST(Series, DelayOfPacketsIsThatOfTheWayAndAbsentWhereNothingArrives) {
+  const std::string text = R"(
+name = "alone"
+[topology]
+shape = "star"
+hosts = 2
+rate = "100Gbps"
+delay = "10us"
+[hosts]
+mtu = 4096
+[[flows]]
+pattern = "pair"
+from = 0
+to = 1
+bytes = "1MiB"
+start = "50us"
+)";
+  const RunResult r = result_of(text, {}, {.samples = 100});
+  const TimeSeries& s = r.series.value();
+  ASSERT_EQ(s.delay_p99_us.size(), s.goodput_gbps.size());
+  // 4096 B of payload and 82 B around it at 100 Gb/s, twice, and 10 us twice.
+  const double way_us = 2 * (4096 + 82) * 8 / 100e3 + 20;
+  int steps = 0;
+  for (std::size_t i = 0; i < s.delay_p99_us.size(); ++i) {
+    EXPECT_EQ(s.delay_p99_us[i].has_value(), s.goodput_gbps[i] > 0) << i;
+    if (!s.delay_p99_us[i]) continue;
+    ++steps;
+    EXPECT_NEAR(*s.delay_p99_us[i], way_us, way_us * 0.02) << i;
+  }
+  EXPECT_GT(steps, 40);
+  EXPECT_FALSE(s.delay_p99_us.front());
+}
+
+// What is put together of two steps is the percentile of both; threads change nothing.
+TEST(Series, DelayOfPacketsGrowsWithTheQueue) {
+  const RunResult fine = result_of(kIncast, {}, {.samples = 200});
+  const RunResult coarse = result_of(kIncast, {}, {.threads = 2, .samples = 20});
+  const auto longest = [](const RunResult& r) {
+    double out = 0;
+    for (const auto& delay : r.series->delay_p99_us) out = std::max(out, delay.value_or(0));
+    return out;
+  };
+  EXPECT_GT(longest(fine), 50);
+  EXPECT_NEAR(longest(coarse), longest(fine), longest(fine) * 0.1);
+  EXPECT_EQ(coarse.series->delay_p99_us, result_of(kIncast, {}, {.samples = 20}).series->delay_p99_us);
+}
+
 TEST(Series, IsOfTheLargestFlowsAndSaysHowManyAreLeftOut) {
   const std::string text = R"(
 name = "many"

@@ -1,8 +1,9 @@
 """rocetune tune on real netlink: a class map that is wrong, a switch that queues by DSCP, software RoCE as the job.
 
 NICs 0 and 3 are the host's; 1 and 2 are the ports of a bridge between them that gives DSCP 26 a queue of its own and
-sends everything else at 20 Mb/s. The job asks the host's class map which DSCP is lossless and marks its traffic so, as
-a launcher does that derives NCCL_IB_TC from the host. The map that is planted says DSCP 10.
+60 Mb/s, and 10 Mb/s to everything else: less than an emulated guest carries on a busy host, so that the switch is what
+is measured. The job asks the host's class map which DSCP is lossless and marks its traffic so, as a launcher does that
+derives NCCL_IB_TC from the host. The map that is planted says DSCP 10.
 """
 
 import json
@@ -13,7 +14,7 @@ import subprocess
 
 import lab
 from lab import expect, expect_equal, expect_same_state, run, wait_until
-from lab_transaction import ALLOW, PROFILE, REFUSED, forget, history, rollback, state
+from lab_transaction import ALLOW, PROFILE, REFUSED, UNDONE, forget, history, rollback, state
 
 NICS = 4
 TIMEOUT_S = 3600
@@ -21,7 +22,7 @@ TIMEOUT_S = 3600
 LOAD = pathlib.Path("/tmp/load.sh")
 LOG = pathlib.Path("/tmp/trials.jsonl")
 RIGHT_DSCP, WRONG_DSCP = 26, 10
-SLOW = "20mbit"
+FAST, SLOW = "60mbit", "10mbit"
 
 
 def _ends():
@@ -29,23 +30,26 @@ def _ends():
 
 
 def _switch():
-  """NICs 1 and 2 as ports of a bridge; DSCP 26 first, the rest slowly."""
+  """NICs 1 and 2 as ports of a bridge with a fast queue for DSCP 26 and a slow one for the rest."""
   one, two = lab.nic(1), lab.nic(2)
   lab.ip("link add br0 mtu 9000 type bridge\n" +
          "".join(f"link set {port.netdev} mtu 9000\nlink set {port.netdev} master br0\n" for port in (one, two)) +
          "link set br0 up\n")
   fast = f"u32 match ip tos {RIGHT_DSCP << 2:#x} 0xfc flowid 1:1"
   for port in (one, two):
-    for line in (f"qdisc replace dev {port.netdev} root handle 1: prio bands 3 priomap {' '.join(['2'] * 16)}",
+    for line in (f"qdisc add dev {port.netdev} root handle 1: prio bands 3 priomap {' '.join(['2'] * 16)}",
                  f"filter add dev {port.netdev} parent 1: protocol ip {fast}",
-                 f"qdisc add dev {port.netdev} parent 1:3 handle 30: tbf rate {SLOW} burst 32k limit 8m"):
+                 f"qdisc add dev {port.netdev} parent 1:1 handle 10: tbf rate {FAST} burst 512k limit 8m",
+                 f"qdisc add dev {port.netdev} parent 1:3 handle 30: tbf rate {SLOW} burst 64k limit 8m"):
       run(["tc", *line.split()])
     forwarding = pathlib.Path(f"/sys/class/net/{port.netdev}/brport/state")
     wait_until(lambda file=forwarding: file.read_text().strip() == "3", f"{port.netdev} forwards", timeout=60)
 
 
 def _wrong_map():
+  """The one thing that is wrong."""
   for one in _ends():
+    lab.ip(f"link set {one.netdev} mtu 9000\n")
     one.set_pfc(3)
     one.dcb("app", "add", "dscp-prio", f"{WRONG_DSCP}:3")
 
@@ -55,7 +59,7 @@ def _write_load():
   LOAD.write_text(f"""#!/bin/sh
 prio=$(dcb pfc show dev {device.netdev} prio-pfc | grep -o '[0-7]:on' | head -1 | cut -d: -f1)
 dscp=$(dcb -N app show dev {device.netdev} dscp-prio | grep -o "[0-9]*:${{prio:-none}}" | head -1 | cut -d: -f1)
-same="-F -x 1 -s 65536 -n 40 -q 1 --tclass=$((4 * ${{dscp:-0}} + 2))"
+same="-F -x 1 -s 65536 -t 32 -n 60 -q 1 --tclass=$((4 * ${{dscp:-0}} + 2))"
 ib_write_bw -d rxe1 $same > /dev/null 2>&1 &
 until ss -ltn | grep -q :18515; do sleep 0.1; done
 ib_write_bw -d rxe0 $same 198.18.0.2
@@ -84,11 +88,13 @@ class _Bench:
 
   def __exit__(self, *error):
     self.pair.__exit__(*error)
+    for port in (lab.nic(1), lab.nic(2)):
+      run(["tc", "qdisc", "del", "dev", port.netdev, "root"])
 
 
-def _words(*more):
+def _words(*more, metric="goodput=perftest"):
   ports = [word for one in _ends() for word in ("--port", one.netdev)]
-  return ["tune", "--workload", str(LOAD), "--metric", "goodput=perftest", *ports, *ALLOW, "--profile", PROFILE,
+  return ["tune", "--workload", str(LOAD), "--metric", metric, *ports, *ALLOW, "--profile", PROFILE,
           "--budget", "20", "--workload-limit", "120s", "--yes", "--json", *more]
 
 
@@ -154,13 +160,60 @@ def test_without_commit_everything_is_as_it_was():
     expect_equal(_data_priority(lab.nic(0)), [[RIGHT_DSCP, 3]], "what the plan sets")
 
 
+def _in_a_trial(**options):
+  """It, while a candidate is in force."""
+  tune = subprocess.Popen([str(lab.BUILD / "rocetune"), *_words("--log", str(LOG), **options)], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+  wait_until(lambda: any(entry["phase"] == "waiting" for entry in history()), "a trial is in force", timeout=900,
+             every=0.3)
+  return tune
+
+
+def _interrupt(tune, before):
+  """Ctrl-C: the start state comes back."""
+  tune.send_signal(signal.SIGINT)
+  out, err = tune.communicate(timeout=300)
+  expect_equal(tune.returncode, UNDONE, f"exit code of tune: {out[-2000:]}{err[-2000:]}")
+  found = json.loads(out)
+  expect(found["verdict"] == "interrupted" and found["restored"], f"{found['verdict']}: {found['reason']}")
+  expect_equal([entry["outcome"] for entry in history()], ["rolled_back"], "outcomes")
+  expect_same_state(before, state())
+
+
 def _killed_in_a_trial():
-  """Starts it, and kills it while a candidate is in force."""
-  tune = subprocess.Popen([str(lab.BUILD / "rocetune"), *_words("--log", str(LOG))], stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL, start_new_session=True)
-  wait_until(lambda: any(entry["phase"] == "waiting" for entry in history()), "a trial is in force", timeout=900)
+  tune = _in_a_trial()
   os.kill(tune.pid, signal.SIGKILL)
-  tune.wait()
+  tune.communicate()
+
+
+def test_a_trial_is_in_force_while_it_lasts():
+  """The first candidate is doctor's fix; the job only tells whether it sees it."""
+  forget()
+  LOG.unlink(missing_ok=True)
+  _wrong_map()
+  device = lab.nic(0).netdev
+  LOAD.write_text(f"#!/bin/sh\nsleep 3\ndcb -N app show dev {device} dscp-prio | grep -q {RIGHT_DSCP}:3 && "
+                  "echo goodput 2 || echo goodput 1\n")
+  LOAD.chmod(0o755)
+  before = state()
+  tune = _in_a_trial(metric="goodput=re:Gb/s:goodput ([0-9]+)")
+  for one in _ends():
+    expect_equal(_data_priority(one), [[RIGHT_DSCP, 3]], f"map of {one.netdev} in the trial")
+  _interrupt(tune, before)
+  rates = [json.loads(line)["observation"]["objectives"]["goodput_gbps"] for line in LOG.read_text().splitlines()[1:]]
+  expect_equal(rates[:3], [1, 1, 1], "the baseline")
+
+
+@lab.thorough
+def test_ctrl_c_brings_the_start_state_back_and_its_log_goes_on():
+  with _Bench() as bench:
+    _interrupt(_in_a_trial(), bench.before)
+    expect(not run(["pgrep", "ib_write_bw"], check=False).stdout, "its job runs on")
+    logged = LOG.read_text()
+    found = _tune("--resume", str(LOG))
+    expect_equal(found["verdict"], "change", _story(found))
+    expect(LOG.read_text().startswith(logged), "the log goes on where it had ended")
+    expect_same_state(bench.before, state())
 
 
 @lab.thorough
@@ -178,7 +231,7 @@ def test_killed_and_resumed():
 def test_killed_the_dead_man_brings_the_start_state_back():
   with _Bench() as bench:
     _killed_in_a_trial()
-    wait_until(lambda: all(entry["phase"] == "ended" for entry in history()), "the dead-man", timeout=600)
+    wait_until(lambda: all(entry["phase"] == "ended" for entry in history()), "the dead-man", timeout=600, every=1)
     expect_equal(history()[-1]["outcome"], "rolled_back", "outcome")
     expect_same_state(bench.before, state())
 

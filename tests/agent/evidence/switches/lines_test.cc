@@ -73,6 +73,18 @@ void expect_round_trip(SwitchPlan plan, const std::string& what) {
 
 TEST(SwitchLines, AreReadBackAsTheyWereMeant) { expect_round_trip(usual_plan(), "usual"); }
 
+TEST(SwitchLines, AClassWithoutPfcThatIsMarked) {
+  SwitchPlan plan = usual_plan();
+  plan.classes[0].lossless = false;
+  plan.classes[0].marks = true;
+  plan.storm_after.reset();
+  expect_round_trip(plan, "lossy");
+  EXPECT_TRUE(model_of(plan, SwitchWriter::eos).common.queues.at(TrafficClass(3)).marks.value_or(false));
+  plan.classes[0].lossless = true;
+  plan.classes[0].marks = false;
+  expect_round_trip(plan, "lossless, not marked");
+}
+
 TEST(SwitchLines, TwoLosslessClassesWithQueuesOfOtherNumbers) {
   SwitchPlan plan = usual_plan();
   plan.classes = {{"roce", {Dscp(3), Dscp(26)}, Priority(3), TrafficClass(2), true, false, 30},

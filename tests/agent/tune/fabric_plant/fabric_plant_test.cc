@@ -6,6 +6,7 @@
 
 #include "agent/tune/fabric_plant/advice.h"
 #include "agent/tune/fabric_plant/measure.h"
+#include "agent/tune/fabric_plant/tuning.h"
 #include "tests/agent/tune/fabric_plant/plant_scenes.h"
 
 namespace rocetune::fabric_plant {
@@ -172,6 +173,7 @@ TEST(FabricPlant, SaysWhatIsWrongWithAFile) {
       {"", {.only = {"nothing"}}, "--only: found nothing"},
       {"", {.settings = {{"link", "\"infiniband\""}}}, "credits have nothing to tune"},
       {"[[workloads]]\nname = \"default\"\n", {}, "a name of its own"},
+      {"", {.settings = {{"limit", "\"2us\""}}}, "small.toml: limit: found 2us, allowed: more than "},
       {"", {.settings = {{"workload", "\"none\""}}}, "workload: found \"none\", allowed: default"},
   };
   for (const Wrong& wrong : cases) {
@@ -180,6 +182,38 @@ TEST(FabricPlant, SaysWhatIsWrongWithAFile) {
     EXPECT_EQ(plant.error().kind(), ErrorKind::bad_input);
     EXPECT_THAT(plant.error().text(), HasSubstr(wrong.says));
   }
+}
+
+TEST(FabricPlant, AWorkloadMayHaveAnyName) {
+  const auto plant = plant_of(
+      "[[workloads]]\nname = 'a\"\\ <b>'\n[[workloads.flows]]\npattern = \"pair\"\n"
+      "from = 1\nto = 2\nbytes = \"10kB\"\n");
+  ASSERT_EQ(plant->workloads().size(), 3u);
+  EXPECT_EQ(plant->workloads()[1].name, "a\"\\ <b>");
+}
+
+TEST(FabricPlant, AStoppedRunIsNoObservation) {
+  auto plant = plant_of();
+  std::stop_source stop;
+  fabric::RunOptions options{.stop = stop.get_token()};
+  options.on_progress = [&](double) { stop.request_stop(); };
+  const fabric::RunResult part = fabric::run(plant->scenario(), options);
+  EXPECT_LT(part.virtual_s, fabric::run(plant->scenario()).virtual_s);
+  EXPECT_GT(part.events, 0u);
+  EXPECT_FALSE(plant->observe({.candidate = plant->space().start()}, stop.get_token()));
+  const auto opened = try_plant("", {.stop = stop.get_token()});
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().kind(), ErrorKind::conflict);
+}
+
+TEST(FabricPlant, WeightsThatAreAllZeroAreRefused) {
+  const auto plant = plant_of(
+      "[tune]\nweight = { goodput = 0, busbw = 0, latency = 0, p99_fct = 0, pause_ratio = 0, fairness = 0 "
+      "}\n");
+  const auto policy = policy_for(*plant, {}, {}, "--objective");
+  ASSERT_FALSE(policy);
+  EXPECT_THAT(policy.error().text(), HasSubstr("tune.weight"));
+  EXPECT_TRUE(policy_for(*plant, {}, {"goodput"}, "--objective"));
 }
 
 TEST(FabricPlant, SaysWhatToDoAndHowToUndoIt) {

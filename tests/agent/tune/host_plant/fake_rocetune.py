@@ -8,6 +8,7 @@ The folder is named by --root or --state-dir and holds
     in_force     the knobs of those settings, one a line, for workloads
     faults.json  {"apply": ["", "refuse", ...], ...}: what the n-th such command does wrong; "" or absent: nothing
     harm         a knob: while it is in force, watch shows a pause storm
+    hides        a knob: while it is in force, watch shows no priorities
     seen.json    {"number": N, "elapsed_us": N, "ports": [...]}: what watch shows once for each new number, as a frame
 
 Faults. apply: refuse, undone, stuck (its rollback fails), die (before anything), lost (done, no answer), late (answers
@@ -165,6 +166,7 @@ def watch(wrong):
     interval = float(value_of("--interval").removesuffix("ms")) / 1000
     ports = [words[i + 1] for i, word in enumerate(words) if word == "--port"]
     harm = (folder / "harm").read_text() if (folder / "harm").exists() else None
+    hides = (folder / "hides").read_text() if (folder / "hides").exists() else None
     shown_number = read("seen.json", {"number": 0})["number"]
     for number in range(100000):
         time.sleep(interval)
@@ -183,9 +185,10 @@ def watch(wrong):
         us = int(interval * 1e6)
         storm = us if harm is not None and harm in book()["settings"] else 0
         shown = [] if number >= 2 and wrong == "vanish" else [3]
+        rows = [] if hides is not None and hides in book()["settings"] else shown
         print(json.dumps({"elapsed_us": us, "ports": [
             {"port": port, "increments": {"rdma_tx_bytes": 1000} if shown else {},
-             "priorities": [{"priority": p, "increments": {"rx_pause_duration_us": storm}} for p in shown]}
+             "priorities": [{"priority": p, "increments": {"rx_pause_duration_us": storm}} for p in rows]}
             for port in ports]}), flush=True)
 
 

@@ -65,6 +65,8 @@ class HostPlantTest : public testing::Test {
     for (const auto& machine : machines_) EXPECT_TRUE(machine->is_as_before());
   }
 
+  static bool never() { return false; }
+
   const std::vector<std::string> kAllow{"take-dcbx",  "inexact-revert", "bounce-default-route",
                                         "bounce-ssh", "bounce-storage", "other-owner"};
   std::vector<std::unique_ptr<FakeMachine>> machines_;
@@ -80,6 +82,23 @@ TEST_F(HostPlantTest, MeasuresWhatIsThereWithoutChangingIt) {
   EXPECT_DOUBLE_EQ(seen.objectives[search::Objective::pause_ratio].value(), 0);
   EXPECT_GT(seen.counter_deltas.at("rdma_tx_bytes"), 0);
   EXPECT_EQ(machine().transactions(), 0U);
+}
+
+// mlx5's rows of paused priorities go with PFC.
+TEST_F(HostPlantTest, WithoutAnyPauseNobodyIsPaused) {
+  profiles_ = {"lossy"};
+  machine().put("hides", found(machine().host()).ports.front() + " pfc");
+  const search::Space& space = plant().space();
+  const auto lossy = space.setting("class.profile", "lossy");
+  ASSERT_TRUE(lossy);
+  const auto seen = observed(space.with(space.start(), {*lossy}));
+  EXPECT_FALSE(seen.failure);
+  EXPECT_EQ(seen.objectives[search::Objective::pause_ratio], 0.0);
+}
+
+TEST_F(HostPlantTest, PauseThatNobodyCountsIsNotZero) {
+  machine().put("hides", found(machine().host()).ports.front() + " mtu");
+  EXPECT_EQ(observed(changed()).objectives[search::Objective::pause_ratio], std::nullopt);
 }
 
 TEST_F(HostPlantTest, ACandidateIsInForceWhileItIsMeasured) {
@@ -232,7 +251,7 @@ TEST_F(HostPlantTest, AStopInTheMiddleBringsTheStartStateBack) {
 
 TEST_F(HostPlantTest, CommitsOnAllHosts) {
   add_machine();
-  const auto done = plant().commit(changed());
+  const auto done = plant().commit(changed(), never);
   ASSERT_TRUE(done) << done.error().text();
   EXPECT_EQ(*done, (std::vector<std::int64_t>{1, 1}));
   for (std::size_t i = 0; i < 2; ++i) {
@@ -246,16 +265,78 @@ TEST_F(HostPlantTest, CommitsOnAllHosts) {
 TEST_F(HostPlantTest, CommitsOnAllHostsOrOnNone) {
   add_machine();
   machine(1).go_wrong(R"({"confirm": ["die"]})");
-  const auto done = plant().commit(changed());
+  const auto done = plant().commit(changed(), never);
   ASSERT_FALSE(done);
   EXPECT_THAT(done.error().text(), HasSubstr("h2: not confirmed"));
   EXPECT_TRUE(machine(0).is_as_before());
   EXPECT_TRUE(machine(1).is_as_before());
 }
 
+TEST_F(HostPlantTest, AStopBeforeTheConfirmationCommitsNothing) {
+  for (const std::size_t asked_before : {0U, 1U}) {
+    std::size_t asked = 0;
+    const auto done = plant().commit(changed(), [&] { return asked++ == asked_before; });
+    ASSERT_FALSE(done);
+    EXPECT_THAT(done.error().text(), HasSubstr("stopped"));
+    EXPECT_EQ(machine().transactions(), asked_before);
+    expect_all_as_before();
+  }
+}
+
+// Two tuners at once, or a person with a plan: what is measured is nobody's any more.
+TEST_F(HostPlantTest, SomebodyElsesChangeEndsIt) {
+  EXPECT_FALSE(observed(start()).failure);
+  const std::string theirs =
+      R"({"id": 1, "phase": "ended", "outcome": "committed", "plan": {"profile": "lossy"}})";
+  machine().put("book.json", R"({"settings": {}, "transactions": [)" + theirs + "]}");
+  const auto seen = observe(start());
+  ASSERT_FALSE(seen);
+  EXPECT_EQ(seen.error().kind(), ErrorKind::conflict);
+  EXPECT_THAT(seen.error().text(), HasSubstr("transaction 1 (lossy) is not of this run"));
+}
+
+TEST_F(HostPlantTest, WhatWasDoneBeforeIsNoMatter) {
+  machine().put(
+      "book.json",
+      R"({"settings": {}, "transactions": [{"id": 7, "phase": "ended", "outcome": "committed", "plan": {}}]})");
+  EXPECT_FALSE(observed(start()).failure);
+}
+
+TEST_F(HostPlantTest, ATrialWhoseChangeWasTakenBackMeanwhileShowsNothing) {
+  run("sed -i s/waiting/ended/ " + machine().folder() +
+      "/book.json; sed -i 's/\"id\": 1,/\"id\": 1, \"outcome\": " + "\"rolled_back\",/' " +
+      machine().folder() + "/book.json; echo busbw 90");
+  const auto seen = observed(changed());
+  ASSERT_TRUE(seen.failure);
+  EXPECT_EQ(seen.failure->kind, FailureKind::not_applied);
+  EXPECT_THAT(seen.failure->why, HasSubstr("was taken back meanwhile"));
+}
+
+TEST_F(HostPlantTest, AnApplyThatWasGivenUpAndComesLateIsTakenBack) {
+  run("sed -i s/ended/waiting/ " + machine().folder() + "/book.json; echo busbw 60");
+  EXPECT_FALSE(observed(changed()).failure);
+  expect_all_as_before();
+  const auto seen = observe(start());
+  ASSERT_FALSE(seen);
+  EXPECT_THAT(seen.error().text(), HasSubstr("transaction 1 of this run came late"));
+  EXPECT_EQ(machine().open(), 1U);
+  expect_all_as_before();
+}
+
+TEST_F(HostPlantTest, ATrialWhoseChangeSomebodyConfirmedEndsIt) {
+  run("sed -i s/waiting/ended/ " + machine().folder() +
+      "/book.json; sed -i 's/\"id\": 1,/\"id\": 1, \"outcome\": " + "\"committed\",/' " + machine().folder() +
+      "/book.json; echo busbw 90");
+  const auto seen = observe(changed());
+  ASSERT_FALSE(seen);
+  EXPECT_THAT(seen.error().text(), HasSubstr("somebody else ended transaction 1: committed"));
+  EXPECT_TRUE(plant().restore());
+  EXPECT_EQ(machine().changed(), 0U) << "it was this run's change, and is taken back";
+}
+
 TEST_F(HostPlantTest, AConfirmationWhoseAnswerIsLostCounts) {
   machine().go_wrong(R"({"confirm": ["lost"]})");
-  EXPECT_TRUE(plant().commit(changed()));
+  EXPECT_TRUE(plant().commit(changed(), never));
   EXPECT_GT(machine().changed(), 0U);
 }
 

@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include "dataplane/base/reflect_json.h"
+#include "dataplane/transport/pattern/result.h"
+#include "dataplane/transport/perftest/session.h"
+
 namespace rocetune::tune {
 namespace {
 
@@ -21,6 +25,13 @@ std::string refusal_of(const std::string& text) {
   const auto parsed = Metric::parse(text);
   EXPECT_FALSE(parsed) << text;
   return parsed ? "" : parsed.error().text();
+}
+
+template <class Result>
+std::string json_text(const Result& result) {
+  JsonWriter out;
+  to_json(out, result);
+  return out.take();
 }
 
 constexpr const char* kNcclTests =
@@ -93,6 +104,49 @@ TEST(Metric, Osu) {
   EXPECT_FALSE(metric("latency=osu").read(kOsu));
 }
 
+pattern::Result bench_result() {
+  pattern::Result out;
+  for (const double gbps : {5.0, 25.0, 20.0}) {
+    pattern::Row row;
+    row.goodput_bits_per_s = gbps * 1e9;
+    row.busbw_bits_per_s = gbps * 1e9;
+    row.content_is_right = true;
+    out.rows.push_back(row);
+  }
+  return out;
+}
+
+// Of the types that it is written from.
+TEST(Metric, OurBench) {
+  pattern::Result result = bench_result();
+  const std::string rates = "rocetune: waiting\n" + json_text(result) + "\n";
+  EXPECT_DOUBLE_EQ(value_of("goodput=bench", rates), 25);
+  EXPECT_DOUBLE_EQ(value_of("busbw=bench", rates), 25);
+  EXPECT_FALSE(metric("latency=bench").read(rates));
+  for (std::size_t i = 1; i < 3; ++i) {
+    result.rows[i].latency.emplace();
+    result.rows[i].latency->p50_ns = 1800 * i;
+    result.rows[i].latency->p99_ns = 9000 * i;
+  }
+  EXPECT_DOUBLE_EQ(value_of("latency=bench", json_text(result)), 1.8) << "of the smallest that has one";
+  EXPECT_DOUBLE_EQ(value_of("p99_fct=bench", json_text(result)), 9);
+  result.rows[2].content_is_right = false;
+  EXPECT_FALSE(metric("goodput=bench").read(json_text(result)));
+  EXPECT_FALSE(metric("goodput=bench").read(R"({"rows": 3})"));
+  EXPECT_FALSE(metric("goodput=bench").read("{}"));
+}
+
+TEST(Metric, OurBenchBesidePerftest) {
+  perftest::Result result;
+  result.goodput_bits_per_s = 91e9;
+  EXPECT_DOUBLE_EQ(value_of("goodput=bench", json_text(result)), 91);
+  EXPECT_FALSE(metric("busbw=bench").read(json_text(result)));
+  EXPECT_FALSE(metric("latency=bench").read(json_text(result)));
+  result.latency.emplace();
+  result.latency->p50_ns = 1500;
+  EXPECT_DOUBLE_EQ(value_of("latency=bench", json_text(result)), 1.5);
+}
+
 TEST(Metric, JsonByItsPathAndTheUnitOfItsKey) {
   const std::string output =
       R"({"rows": [{"goodput_bits_per_s": 5e9}, {"goodput_bits_per_s": 25e9, "p99_us": 12}]})";
@@ -130,6 +184,7 @@ TEST(Metric, BadOnesSayWhatIsAllowed) {
   EXPECT_THAT(refusal_of("buswb=nccl-tests"), HasSubstr("did you mean busbw?"));
   EXPECT_THAT(refusal_of("busbw=nccl-test"), HasSubstr("did you mean nccl-tests?"));
   EXPECT_THAT(refusal_of("latency=nccl-tests"), HasSubstr("latency is none of them"));
+  EXPECT_THAT(refusal_of("fairness=bench"), HasSubstr("fairness is none of them"));
   EXPECT_THAT(refusal_of("busbw=nccl-tests:x"), HasSubstr("without anything behind it"));
   EXPECT_THAT(refusal_of("busbw=json:"), HasSubstr("json:PATH"));
   EXPECT_THAT(refusal_of("busbw=re:us:([0-9])"), HasSubstr("Gb/s, Mb/s"));

@@ -57,6 +57,13 @@ TEST(Process, MuchOutputDoesNotBlockIt) {
   EXPECT_EQ(run("head -c 1000000 /dev/zero | tr '\\0' a").out.size(), 1'000'000U);
 }
 
+TEST(Process, OfTooMuchOutputTheEndIsKept) {
+  const std::string all = run("yes | head -c 90000000; echo busbw 90").out;
+  EXPECT_GE(all.size(), Process::kMostOutput);
+  EXPECT_LE(all.size(), 2 * Process::kMostOutput);
+  EXPECT_TRUE(all.ends_with("y\nbusbw 90\n"));
+}
+
 TEST(Process, AProgramThatIsNotThereIsAnError) {
   const auto none = run_program({"/nonexistent/rocetune"}, {}, seconds(1), {});
   ASSERT_FALSE(none);

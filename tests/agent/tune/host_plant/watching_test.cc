@@ -99,11 +99,28 @@ TEST_F(WatchingTest, DamagedLinesAreCountedAndNothingElse) {
 TEST_F(WatchingTest, SeriesAreByHost) {
   take(frame(500'000, 0, 125'000'000));
   const auto series = watching.series();
-  ASSERT_EQ(series.size(), 3U);
+  ASSERT_EQ(series.size(), 3U) << "what no frame counted is no curve";
   EXPECT_EQ(series[0].name, "throughput of h1");
   EXPECT_DOUBLE_EQ(series[0].values.at(0), 1.0);
   EXPECT_EQ(series[1].name, "pause ratio of h1");
   EXPECT_DOUBLE_EQ(series[1].values.at(0), 0.5);
+  EXPECT_EQ(series[2].name, "discards of h1");
+  EXPECT_FALSE(series[0].step_us) << "nothing is missing";
+}
+
+TEST_F(WatchingTest, AFrameWithoutACounterIsAGapAndNotZero) {
+  take(frame(0, 0, 125'000'000));
+  take(R"({"elapsed_us": 1000000, "ports": [{"port": "eth0", "increments": {"cnp_sent": 7}}]})");
+  take(frame(0, 0, 250'000'000));
+  const auto series = watching.series();
+  ASSERT_EQ(series.size(), 4U);
+  EXPECT_EQ(series[0].name, "throughput of h1");
+  EXPECT_EQ(series[0].values, (std::vector<double>{1, 2}));
+  EXPECT_EQ(series[0].at_us, (std::vector<double>{1e6, 3e6}));
+  EXPECT_EQ(series[0].step_us, 1e6);
+  EXPECT_EQ(series[2].name, "CNPs sent of h1");
+  EXPECT_EQ(series[2].values, (std::vector<double>{7}));
+  EXPECT_EQ(series[2].at_us, (std::vector<double>{2e6}));
 }
 
 }  // namespace

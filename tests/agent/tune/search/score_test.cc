@@ -44,6 +44,23 @@ TEST(Gain, IsARatioOrADifference) {
   EXPECT_EQ(gain(Objective::goodput, 1e9, 1), kMostGain);
 }
 
+TEST_F(ScorerTest, AWorkloadThatMeasuresNothingThatCountsHasOnlyFaults) {
+  policy_.weights = {};
+  policy_.weights[static_cast<std::size_t>(Objective::p99_fct)] = 1;
+  policy_.worst_share = 0.5;
+  Scorer scorer(plant_, policy_);
+  scorer.learn_baseline(trial({measured(10, 10), measured(10), measured(10, 20)}, true));
+  EXPECT_TRUE(scorer.is_mute(1));
+  EXPECT_FALSE(scorer.is_mute(0));
+  Trial better = trial({measured(10, 5), measured(1), measured(10, 20)}, false);
+  EXPECT_FALSE(scorer.workload_score(1, better));
+  EXPECT_NEAR(*scorer.score(better, WorkloadSet::searched), 0.5 * std::log(2) / 2, 1e-12);
+  EXPECT_EQ(scorer.why_no_score(better, WorkloadSet::searched), "");
+  better.observations[1]->breaches = {{"deadlock", "closed"}};
+  EXPECT_FALSE(scorer.score(better, WorkloadSet::searched)) << "a guardrail holds under every workload";
+  EXPECT_NE(scorer.why_no_score(better, WorkloadSet::searched).find("deadlock"), std::string::npos);
+}
+
 TEST_F(ScorerTest, WeighsWhatIsMeasuredAndCountsTheWorstWorkloadAgain) {
   policy_.weights = {};
   policy_.weights[static_cast<std::size_t>(Objective::goodput)] = 3;

@@ -52,6 +52,24 @@ struct SyntheticWorld {
   int violations = 0;  // candidates outside the safe set, constraints broken
 };
 
+// Before another plant: whoever derives from it changes single answers.
+class PlantInFront : public Plant {
+ public:
+  explicit PlantInFront(Plant& behind) : behind_(behind) {}
+  const PlantTraits& traits() const override { return behind_.traits(); }
+  const Space& space() const override { return behind_.space(); }
+  const std::vector<Constraint>& constraints() const override { return behind_.constraints(); }
+  const std::vector<Workload>& workloads() const override { return behind_.workloads(); }
+  const std::vector<Suggestion>& suggestions() const override { return behind_.suggestions(); }
+  Expected<Observation> observe(const Request& request, std::stop_token stop) override {
+    return behind_.observe(request, std::move(stop));
+  }
+  Expected<> restore() override { return behind_.restore(); }
+
+ private:
+  Plant& behind_;
+};
+
 // Thrown by observe() where the process dies.
 struct ProcessKilled {};
 

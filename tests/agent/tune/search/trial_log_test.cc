@@ -69,6 +69,31 @@ TEST_F(TrialLogTest, ATornLastLineIsMadeAgain) {
   EXPECT_EQ(read_file(path_).value(), whole);
 }
 
+// Of three questions at once the second is stopped: what the third was answered is no answer to the second.
+TEST_F(TrialLogTest, HasNoHoles) {
+  class Stopped final : public PlantInFront {
+   public:
+    using PlantInFront::PlantInFront;
+    Expected<Observation> observe(const Request& request, std::stop_token stop) override {
+      if (request.workload == 1) return fail(ErrorKind::conflict, "stopped");
+      return PlantInFront::observe(request, stop);
+    }
+  };
+  SyntheticWorld world;
+  SyntheticPlant plant(options_, world);
+  Stopped stopped(plant);
+  const auto log = RecordedPlant::start(stopped, path_, tuning_).value();
+  std::vector<Request> requests;
+  for (std::size_t w = 0; w < 3; ++w) requests.push_back({.candidate = plant.space().start(), .workload = w});
+  const auto answers = log->observe_all(requests, {});
+  ASSERT_EQ(answers.size(), 3u);
+  EXPECT_TRUE(answers[0]);
+  EXPECT_FALSE(answers[1]);
+  ASSERT_EQ(read_trial_log(path_).value().entries.size(), 1u);
+  for (const auto& answer : RecordedPlant::resume(plant, path_, tuning_).value()->observe_all(requests, {}))
+    EXPECT_TRUE(answer);
+}
+
 TEST_F(TrialLogTest, BelongsToItsPlantSeedAndBudget) {
   SyntheticWorld world;
   SyntheticPlant plant(options_, world);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <ranges>
 
 #include "tests/agent/tune/search/synthetic_plant.h"
 
@@ -15,6 +17,49 @@ Outcome tuned(SyntheticPlant& plant, int trials, std::uint64_t seed = 1) {
   options.budget.trials = trials;
   options.seed = seed;
   return tune(plant, shipped_policy(), options, nullptr, {});
+}
+
+TEST(Tuner, SaysThatNothingMeasuresWhatCounts) {
+  SyntheticWorld world;
+  SyntheticPlant plant(SyntheticOptions(), world);
+  Policy policy = shipped_policy();
+  policy.weights = {};
+  policy.weights[static_cast<std::size_t>(Objective::busbw)] = 1;
+  TuneOptions options;
+  options.budget.trials = 40;
+  const Outcome outcome = tune(plant, policy, options, nullptr, {});
+  EXPECT_EQ(outcome.verdict, Verdict::refused);
+  EXPECT_EQ(outcome.reason, "no workload that is searched on measures what counts: busbw");
+  EXPECT_LT(outcome.trials.size(), 5u) << "nothing is spent on it";
+}
+
+// Latency counts, and one workload does not measure it: the others decide, confirmed like any.
+TEST(Tuner, SearchesOnWhatIsMeasured) {
+  class Deaf final : public PlantInFront {
+   public:
+    using PlantInFront::PlantInFront;
+    Expected<Observation> observe(const Request& request, std::stop_token stop) override {
+      auto out = PlantInFront::observe(request, stop);
+      if (out && (request.workload == 1 || workloads()[request.workload].held_out))
+        out->objectives[Objective::p99_fct].reset();
+      return out;
+    }
+  };
+  SyntheticWorld world;
+  SyntheticPlant plant(SyntheticOptions(), world);
+  Deaf deaf(plant);
+  Policy policy = shipped_policy();
+  policy.weights = {};
+  policy.weights[static_cast<std::size_t>(Objective::p99_fct)] = 1;
+  TuneOptions options;
+  options.budget.trials = 40;
+  const Outcome outcome = tune(deaf, policy, options, nullptr, {});
+  EXPECT_EQ(outcome.verdict, Verdict::change) << outcome.reason;
+  EXPECT_NE(outcome.reason, "");
+  EXPECT_TRUE(outcome.gain_percent);
+  EXPECT_FALSE(outcome.held_out_gain_percent) << "what is held out shows nothing that counts";
+  EXPECT_FALSE(outcome.workloads[1].gain_percent);
+  EXPECT_TRUE(outcome.workloads[0].gain_percent);
 }
 
 TEST(Tuner, FindsMostOfWhatCanBeHad) {
@@ -50,6 +95,78 @@ TEST(Tuner, TheSameSeedGivesTheSameTrials) {
     EXPECT_EQ(one.trials[i].why, two.trials[i].why);
   }
   EXPECT_NE(tuned(plant, 30, 6).trials.back().repeat, one.trials.back().repeat);
+}
+
+class PlantAround : public Plant {
+ public:
+  explicit PlantAround(SyntheticPlant& plant) : plant_(plant) {}
+  const PlantTraits& traits() const override { return plant_.traits(); }
+  const Space& space() const override { return plant_.space(); }
+  const std::vector<Constraint>& constraints() const override { return plant_.constraints(); }
+  const std::vector<Workload>& workloads() const override { return plant_.workloads(); }
+  const std::vector<Suggestion>& suggestions() const override { return plant_.suggestions(); }
+  Expected<> restore() override { return plant_.restore(); }
+
+ protected:
+  SyntheticPlant& plant_;
+};
+
+// The start is slow and even, as behind a rate limit, and its repairs are fast and uneven.
+class EvenStart final : public PlantAround {
+ public:
+  using PlantAround::PlantAround;
+  Expected<Observation> observe(const Request& request, std::stop_token stop) override {
+    if (request.candidate == space().start()) return plant_.truth(request.candidate, request.workload);
+    return plant_.observe(request, std::move(stop));
+  }
+};
+
+// A host that refuses every change.
+class FrozenPlant final : public PlantAround {
+ public:
+  using PlantAround::PlantAround;
+  Expected<Observation> observe(const Request& request, std::stop_token stop) override {
+    if (request.candidate == space().start()) return plant_.observe(request, std::move(stop));
+    Observation out;
+    out.failure = Failure{FailureKind::not_applied, "the journal is full"};
+    return out;
+  }
+};
+
+TEST(Tuner, WhereNothingCouldBeTriedItDoesNotSayThatNothingIsBetter) {
+  SyntheticWorld world;
+  SyntheticPlant synthetic(SyntheticOptions{.is_repeatable = false}, world);
+  FrozenPlant plant(synthetic);
+  TuneOptions asked;
+  asked.budget.trials = 20;
+  const Outcome outcome = tune(plant, shipped_policy(), asked, nullptr, {});
+  EXPECT_EQ(outcome.verdict, Verdict::no_change);
+  EXPECT_NE(outcome.reason.find("changes that were tried ran"), std::string::npos) << outcome.reason;
+  EXPECT_NE(outcome.reason.find("the journal is full"), std::string::npos) << outcome.reason;
+}
+
+TEST(Tuner, WhatChanceDoesIsSeenAtTheBestToo) {
+  SyntheticOptions options;
+  options.seed = 11;
+  options.is_mistuned = false;
+  options.faults = 2;
+  options.noise = 0.2;
+  options.common_noise = 0;
+  options.is_repeatable = false;
+  SyntheticWorld world;
+  SyntheticPlant synthetic(options, world);
+  EvenStart plant(synthetic);
+  TuneOptions asked;
+  asked.budget.trials = 40;
+  const Outcome outcome = tune(plant, shipped_policy(), asked, nullptr, {});
+  EXPECT_EQ(outcome.noise.sd, 0);
+  const auto is_search = [](const Trial& t) { return t.phase == Phase::explore || t.phase == Phase::model; };
+  const auto begin = std::ranges::find_if(outcome.trials, is_search);
+  ASSERT_NE(begin, outcome.trials.end());
+  std::map<Candidate, int> runs;
+  for (auto trial = outcome.trials.begin(); trial != begin; ++trial) ++runs[trial->candidate];
+  runs.erase(plant.space().start());
+  EXPECT_GE(std::ranges::max(runs | std::views::values), 2) << "before anything is built on one run of it";
 }
 
 TEST(Tuner, AttributesTheGainToTheFixesAndRefusesAFalseOne) {
