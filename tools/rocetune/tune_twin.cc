@@ -83,7 +83,7 @@ TuneTwin TunedTwin::told(const search::Outcome& outcome) const {
   const bool is_followed = outcome.guidance && outcome.guidance->is_followed;
   if (is_followed) {
     out.says += " The search ended with its candidates.";
-  } else if (report.failure.empty()) {
+  } else if (report.failure.empty() && outcome.verdict != search::Verdict::interrupted) {
     out.says += foresight.holds() ? " It did not seem so at first: the hosts' own search went on."
                                   : " The hosts' own search went on.";
   }
