@@ -16,8 +16,9 @@ std::vector<std::string> known(const Twin& twin) {
 }
 
 TEST(Twin, HasTheHostsSettingsAndKnobsByMeaning) {
-  const auto hosts = space_of(
-      two_machines(), {{"NCCL_IB_QPS_PER_CONNECTION", {"1", "4", "many"}}, {"NCCL_ALGO", {"Ring", "Tree"}}});
+  const auto hosts = space_of(two_machines(), {{"NCCL_IB_QPS_PER_CONNECTION", {"1", "4", "many"}},
+                                               {"NCCL_ALGO", {"Ring", "Tree"}},
+                                               {"NCCL_BUFFSIZE", {"4194304", "2097152"}}});
   const Twin twin = twin_of(hosts, Star().text());
   ASSERT_EQ(twin.ports().size(), 4U);
   EXPECT_EQ(twin.ports()[2].host_name + " " + twin.ports()[2].port, "h2 ens1f0np0");
@@ -37,6 +38,10 @@ TEST(Twin, HasTheHostsSettingsAndKnobsByMeaning) {
   const auto four = hosts.space().setting("workload.NCCL_IB_QPS_PER_CONNECTION", "4");
   const auto cut = twin.scenario_of({hosts.space().with(hosts.space().start(), {*four}), 0, 0, {}});
   EXPECT_EQ(cut.flows.size(), 12U);
+  EXPECT_EQ(as_found.flows[0].message, 1U << 20) << "a quarter of the buffer";
+  const auto half = hosts.space().setting("workload.NCCL_BUFFSIZE", "2097152");
+  EXPECT_EQ(twin.scenario_of({hosts.space().with(hosts.space().start(), {*half}), 0, 0, {}}).flows[0].message,
+            1U << 19);
 }
 
 TEST(Twin, OnlyTunedHostsChangeAndTheOthersAreAsTheyWere) {
