@@ -281,6 +281,9 @@ ExitCode tune_hosts(const TuneCommand& command) {
   }
   const auto look = TextTable::Look::for_stream(STDOUT_FILENO, command.colour);
   if (command.dry_run) return print_report("tune", dry_run_text(command, plant, twin.get(), look));
+  if (!command.html.empty()) {
+    if (auto writable = check_writable(command.html); !writable) return complain(writable.error());
+  }
   fmt::print(stderr, "{}", consent_text(plant, command));
   if (auto asked = consent(command.hosts.yes, "Begin?"); !asked) return complain(asked.error());
 

@@ -83,8 +83,9 @@ TuneTwin TunedTwin::told(const search::Outcome& outcome) const {
   const bool is_followed = outcome.guidance && outcome.guidance->is_followed;
   if (is_followed) {
     out.says += " The search ended with its candidates.";
-  } else if (report.failure.empty()) {
-    out.says += " The hosts' own search went on.";
+  } else if (report.failure.empty() && outcome.verdict != search::Verdict::interrupted) {
+    out.says += foresight.holds() ? " It did not seem so at first: the hosts' own search went on."
+                                  : " The hosts' own search went on.";
   }
   if (foresight.rank_correlation)
     out.says += fmt::format(" Rank correlation {:.2f}.", *foresight.rank_correlation);

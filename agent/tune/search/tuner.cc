@@ -235,9 +235,9 @@ class Tuning {
       if (!was_turned) outcome_.not_tried.push_back({space[k].name, "no trial turned it"});
     }
     if (outcome_.guidance && !session_.is_stopped()) {
-      const bool is_followed = outcome_.guidance->is_followed;
-      outcome_.guidance = guidance_of(session_, *guide_);
-      outcome_.guidance->is_followed = is_followed;
+      // What was decided stays; what is known of each candidate has grown.
+      Guidance grown = guidance_of(session_, *guide_);
+      outcome_.guidance->foretold = std::move(grown.foretold);
     }
     outcome_.plant_error = session_.plant_error();
     outcome_.trials.assign(session_.trials().begin(), session_.trials().end());

@@ -48,12 +48,7 @@ class Fitting {
     if (!unknowns_.empty() && !targets_.empty()) {
       const int to_find = static_cast<int>(most_ * kPartToFind);
       if (!spread(std::max(1, to_find / 3)) || !descend(to_find)) return std::nullopt;
-      is_surrounded_.assign(unknowns_.size(), true);
-      for (std::size_t i = 0; i < unknowns_.size(); ++i) {
-        for (const double by : {-kWalk, kWalk}) {
-          if (!walk(i, by)) return std::nullopt;
-        }
-      }
+      if (!walk_around()) return std::nullopt;
     }
     is_surrounded_.resize(unknowns_.size());
     return result();
@@ -159,27 +154,49 @@ class Fitting {
     return out;
   }
   // Away from the best in one unknown, the others giving way, as long as that explains the observed as well:
-  // a profile of the misfit, as far as its points go.
-  bool walk(std::size_t i, double by) {
-    for (Point at = best(); by < 0 ? at[i] > 0 : at[i] < 1;) {
-      if (points() >= most_) {
-        is_surrounded_[i] = false;
-        return true;
-      }
-      at[i] = std::clamp(at[i] + by, 0.0, 1.0);
-      std::vector<Point> around{at};
-      for (std::size_t j = 0; j < at.size(); ++j) {
-        for (const double give : {-kWalk, kWalk}) {
-          if (j == i) continue;
-          Point point = at;
-          point[j] = std::clamp(point[j] + give, 0.0, 1.0);
-          around.push_back(std::move(point));
-        }
-      }
-      if (!look(around)) return false;
-      at = *std::ranges::min_element(around, {}, [&](const Point& p) { return looked_.at(p).misfit; });
-      if (looked_.at(at).misfit > least() + kWithinDoubt) return true;
+  // a profile of the misfit. All walk in turn, so that those that soon stop are told from those that go on.
+  struct Walker {
+    std::size_t unknown = 0;
+    double by = 0;
+    Point at;
+    bool is_there = false;  // where it is worse, or at the end of the range
+  };
+  bool walk_around() {
+    std::vector<Walker> walkers;
+    for (std::size_t i = 0; i < unknowns_.size(); ++i) {
+      for (const double by : {-kWalk, kWalk}) walkers.push_back({i, by, best(), false});
     }
+    while (points() < most_ && !std::ranges::all_of(walkers, &Walker::is_there)) {
+      for (Walker& walker : walkers) {
+        if (!walker.is_there && points() < most_ && !step(walker)) return false;
+      }
+    }
+    is_surrounded_.assign(unknowns_.size(), true);
+    for (const Walker& walker : walkers) {
+      if (!walker.is_there) is_surrounded_[walker.unknown] = false;
+    }
+    return true;
+  }
+  bool step(Walker& walker) {
+    const std::size_t i = walker.unknown;
+    Point ahead = walker.at;
+    ahead[i] = std::clamp(ahead[i] + walker.by, 0.0, 1.0);
+    if (ahead[i] == walker.at[i]) {
+      walker.is_there = true;
+      return true;
+    }
+    std::vector<Point> around{ahead};
+    for (std::size_t j = 0; j < ahead.size(); ++j) {
+      for (const double give : {-kWalk, kWalk}) {
+        if (j == i) continue;
+        Point point = ahead;
+        point[j] = std::clamp(point[j] + give, 0.0, 1.0);
+        around.push_back(std::move(point));
+      }
+    }
+    if (!look(around)) return false;
+    walker.at = *std::ranges::min_element(around, {}, [&](const Point& p) { return looked_.at(p).misfit; });
+    walker.is_there = looked_.at(walker.at).misfit > least() + kWithinDoubt;
     return true;
   }
 

@@ -64,6 +64,39 @@ TEST(TwinGuide, FindsTheCableFromTheLatency) {
       << "nobody counted marks";
 }
 
+TEST(TwinGuide, FindsTheLoadFromTheRate) {
+  const auto hosts = space_of(two_machines());
+  const auto poisson = [](const std::string& load) {
+    return "[[flows]]\npattern = \"poisson\"\nload = \"" + load +
+           "\"\nuntil = \"1500us\"\nbytes = \"20kB\"\n";
+  };
+  HiddenHosts hidden(hosts, Star{.traffic = poisson("40%")}.text(), {Objective::goodput});
+  const Twin twin = twin_of(hosts, Star{.traffic = poisson("20%")}.text());
+  TwinGuide guide(twin, policy(), quick());
+  (void)guide.propose(baseline_of(hidden), {});
+  const Parameter* load = parameter_of(guide.report(), "flows.load");
+  ASSERT_NE(load, nullptr);
+  EXPECT_NEAR(load->fitted, 2, 0.4);
+  EXPECT_TRUE(load->is_told);
+}
+
+TEST(TwinGuide, FindsXoffFromThePauses) {
+  const auto hosts = space_of(two_machines());
+  const std::string xon = "alpha_exponent = 0";
+  std::string tight = Star{.kmin = "3MB", .kmax = "3900kB"}.text();
+  tight.replace(tight.find(xon), xon.size(), "alpha_exponent = -5");
+  HiddenHosts hidden(hosts, tight, {Objective::goodput});
+  const Twin twin = twin_of(hosts, Star{.kmin = "3MB", .kmax = "3900kB"}.text());
+  TwinGuide guide(twin, policy(), quick());
+  (void)guide.propose(baseline_of(hidden), {});
+  const Parameter* alpha = parameter_of(guide.report(), "switches.alpha_exponent");
+  ASSERT_NE(alpha, nullptr);
+  EXPECT_EQ(alpha->from, 0);
+  EXPECT_LE(alpha->low, -5);
+  EXPECT_LE(alpha->fitted, -3);
+  EXPECT_LT(off(guide.report(), "pause_received", true), off(guide.report(), "pause_received", false));
+}
+
 TEST(TwinGuide, IsNotFittedToWhatIsMeasuredOtherwise) {
   const auto hosts = space_of(two_machines());
   const Twin twin = twin_of(hosts, Star().text());

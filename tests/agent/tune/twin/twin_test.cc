@@ -16,8 +16,9 @@ std::vector<std::string> known(const Twin& twin) {
 }
 
 TEST(Twin, HasTheHostsSettingsAndKnobsByMeaning) {
-  const auto hosts = space_of(
-      two_machines(), {{"NCCL_IB_QPS_PER_CONNECTION", {"1", "4", "many"}}, {"NCCL_ALGO", {"Ring", "Tree"}}});
+  const auto hosts = space_of(two_machines(), {{"NCCL_IB_QPS_PER_CONNECTION", {"1", "4", "many"}},
+                                               {"NCCL_ALGO", {"Ring", "Tree"}},
+                                               {"NCCL_BUFFSIZE", {"4194304", "2097152"}}});
   const Twin twin = twin_of(hosts, Star().text());
   ASSERT_EQ(twin.ports().size(), 4U);
   EXPECT_EQ(twin.ports()[2].host_name + " " + twin.ports()[2].port, "h2 ens1f0np0");
@@ -37,6 +38,10 @@ TEST(Twin, HasTheHostsSettingsAndKnobsByMeaning) {
   const auto four = hosts.space().setting("workload.NCCL_IB_QPS_PER_CONNECTION", "4");
   const auto cut = twin.scenario_of({hosts.space().with(hosts.space().start(), {*four}), 0, 0, {}});
   EXPECT_EQ(cut.flows.size(), 12U);
+  EXPECT_EQ(as_found.flows[0].message, 1U << 20) << "a quarter of the buffer";
+  const auto half = hosts.space().setting("workload.NCCL_BUFFSIZE", "2097152");
+  EXPECT_EQ(twin.scenario_of({hosts.space().with(hosts.space().start(), {*half}), 0, 0, {}}).flows[0].message,
+            1U << 19);
 }
 
 TEST(Twin, OnlyTunedHostsChangeAndTheOthersAreAsTheyWere) {
@@ -88,6 +93,25 @@ TEST(Twin, SaysWhatDoesNotFitTheHosts) {
   auto more = Twin::open(Star().text(), "star.toml", hosts, {"workload", "workload 2"});
   ASSERT_TRUE(more);
   EXPECT_THAT(more->not_predicted(), Contains(Field(&Note::what, "workload 2")));
+}
+
+TEST(Twin, ItsWorkloadsStandForThoseOfTheHosts) {
+  const auto hosts = space_of(two_machines());
+  const std::string second =
+      "[[workloads]]\nname = \"reply\"\n[[workloads.flows]]\npattern = \"pair\"\nfrom = 0\nto = 3\n"
+      "bytes = \"64kB\"\n[[workloads]]\nname = \"quiet\"\n[[workloads.flows]]\npattern = \"pair\"\nfrom = 0\n"
+      "to = 3\nbytes = \"64kB\"\n[tune]\nheld_out = [\"quiet\"]\n";
+  const auto twin = Twin::open(Star().text() + second, "star.toml", hosts, {"workload 1", "workload 2"});
+  ASSERT_TRUE(twin) << twin.error().text();
+  ASSERT_EQ(twin->workloads().size(), 2U);
+  EXPECT_EQ(twin->workloads()[1].of_hosts, "workload 2");
+  EXPECT_EQ(twin->workloads()[1].of_twin, "reply");
+  EXPECT_EQ(twin->scenario_of({hosts.space().start(), 0, 0, {}}).flows.size(), 3U);
+  EXPECT_EQ(twin->scenario_of({hosts.space().start(), 1, 0, {}}).flows.size(), 1U);
+  EXPECT_EQ(
+      twin->scenario_of({hosts.space().start(), 1, 0, {}}).options.own_host.at(0).controller.dcqcn.time_reset,
+      microseconds(1500))
+      << "in each of them the hosts are as found";
 }
 
 TEST(Twin, AbsentIsNotZero) {
