@@ -4,7 +4,7 @@ of 2000 found, beside random search and NLopt on the same budget. Everything is 
 circumstances that none of the searches has seen.
 
 usage: tune.py --rocetune PATH --rivals PATH [--seeds N] [--budget N] [--fabric NAME]...
-       tune.py --rivals PATH --record [--fabric NAME]...     makes tune_random.jsonl anew: an hour
+       tune.py --rivals PATH --record [--fabric NAME]...     makes tune_random.jsonl anew, or these lines of it
 
 A column is the gain over the fabric as it is, in percent; "share" what of the best is reached: 100 times the ratio of
 the two scores' exponentials. Exits 1 if ours is below 95 % of the best of 2000 on some fabric and seed.
@@ -59,17 +59,20 @@ def spread(scores):
     return f"{percent(known[0])} / {percent(known[len(known) // 2])} / {percent(known[-1])}"
 
 
+def recorded():
+    return {line["fabric"]: line for line in map(json.loads, RECORDED.read_text().splitlines())}
+
+
 def record(rivals, names):
-    lines = []
+    lines = recorded()
     for name in names:
-        found = Judge(rivals, name).search("random", RECORDED_TRIALS, 1)
-        lines.append(json.dumps(found))
-        print(f"{name}: {percent(found['score'])} %", flush=True)
-    RECORDED.write_text("\n".join(lines) + "\n")
+        lines[name] = Judge(rivals, name).search("random", RECORDED_TRIALS, 1)
+        print(f"{name}: {percent(lines[name]['score'])} %", flush=True)
+        RECORDED.write_text("".join(json.dumps(lines[n]) + "\n" for n in sorted(lines)))
 
 
 def compare(options, names):
-    best_of = {line["fabric"]: line for line in map(json.loads, RECORDED.read_text().splitlines())}
+    best_of = recorded()
     seeds = range(1, options.seeds + 1)
     print(f"gain in percent: least / middle / most of {options.seeds} seeds, {options.budget} trials each")
     print(f"{'fabric':18} {'random 2000':>12} {'ours':>26} {'share':>7} {'random':>26} {'NLopt':>9}  verdicts")

@@ -7,8 +7,8 @@
 //            turning all of them, as what is right mostly stays
 //   nlopt    Sbplx (Rowan 1990, NLopt's LN_SBPLX) from the start; choices are positions, rounded
 //   none     scores CANDIDATE: "knob=value" in Space::text form, separated by tabs
-// What random and nlopt found is the best of their ten best by four fresh repeats; its score is that of
-// kRepeats others, natural logarithm of the gain over the baseline.
+// What random and nlopt found is the best of their ten best by four fresh repeats, of those that run in all
+// of kRepeats others; its score is that of the others, natural logarithm of the gain over the baseline.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ constexpr std::size_t kFinalists = 10;
 
 class Trials {
  public:
-  Trials(Plant& plant, const Policy& policy) : plant_(plant), scorer_(plant, policy) {
+  Trials(Plant& plant, const Policy& policy) : plant_(plant), policy_(policy), scorer_(plant, policy) {
     // Where what is there does not run, what doctor's fixes together make of it is the comparison.
     std::vector<Setting> fixes;
     for (const Suggestion& suggestion : plant.suggestions()) {
@@ -58,6 +58,22 @@ class Trials {
     }
     return scorer_.score(run(candidate, repeat), WorkloadSet::searched);
   }
+  // Mean gain of the held-out workloads over the judged repeats, gains and losses alike; none: one did not
+  // run.
+  std::optional<double> held_out(const Candidate& candidate) {
+    Policy plain = policy_;
+    plain.loss_weight = 1;
+    double sum = 0;
+    for (std::uint64_t i = 0; i < kRepeats; ++i) {
+      Scorer scorer(plant_, plain);
+      scorer.learn_baseline(run(plant_.space().start(), kJudgedBy + i));
+      scorer.learn_fallback(run(fixed_, kJudgedBy + i));
+      const auto one = scorer.score(run(candidate, kJudgedBy + i), WorkloadSet::held_out);
+      if (!one) return std::nullopt;
+      sum += *one;
+    }
+    return sum / kRepeats;
+  }
   // Mean over repeats; none if one of them has none.
   std::optional<double> mean(const Candidate& candidate, std::uint64_t first, int repeats) {
     double sum = 0;
@@ -74,13 +90,15 @@ class Trials {
   Trial run(const Candidate& candidate, std::uint64_t repeat) {
     Trial out{.candidate = candidate, .repeat = repeat};
     out.observations.resize(plant_.workloads().size());
-    for (const std::size_t workload : scorer_.members(WorkloadSet::searched)) {
+    for (std::size_t workload = 0; workload < plant_.workloads().size(); ++workload) {
+      if (plant_.workloads()[workload].held_out && repeat < kJudgedBy) continue;
       auto seen = plant_.observe({.candidate = candidate, .workload = workload, .repeat = repeat}, {});
       if (seen) out.observations[workload] = std::move(*seen);
     }
     return out;
   }
   Plant& plant_;
+  const Policy& policy_;
   Scorer scorer_;
   Candidate fixed_;
   std::map<std::uint64_t, bool> has_baseline_;
@@ -139,7 +157,7 @@ Candidate best_of(Trials& trials, std::vector<Tried> tried) {
   double best_score = -kMostGain;
   for (std::size_t i = 0; i < std::min(kFinalists, tried.size()); ++i) {
     const auto score = trials.mean(tried[i].candidate, kChosenBy, kChoosing);
-    if (score && *score > best_score) {
+    if (score && *score > best_score && trials.mean(tried[i].candidate, kJudgedBy, kRepeats)) {
       best_score = *score;
       best = tried[i].candidate;
     }
@@ -209,9 +227,11 @@ int main(int argc, char** argv) {
     repeats += (i == 0 ? "" : ",") + (one ? fmt::format("{:.4f}", *one) : "null");
   }
   const auto score = trials.mean(found, kJudgedBy, kRepeats);
+  const auto held_out = search == "none" ? trials.held_out(found) : std::nullopt;
   fmt::print(
-      "{{\"fabric\":\"{}\",\"search\":\"{}\",\"trials\":{},\"seed\":{},\"score\":{},\"repeats\":[{}],"
+      "{{\"fabric\":\"{}\",\"search\":\"{}\",\"trials\":{},\"seed\":{},\"score\":{},\"held_out\":{},"
+      "\"repeats\":[{}],"
       "\"found\":{}}}\n",
-      (*plant)->scenario().name, search, count, seed, score ? fmt::format("{:.5f}", *score) : "null", repeats,
-      settings_text(trials.space(), found));
+      (*plant)->scenario().name, search, count, seed, score ? fmt::format("{:.5f}", *score) : "null",
+      held_out ? fmt::format("{:.5f}", *held_out) : "null", repeats, settings_text(trials.space(), found));
 }

@@ -199,7 +199,8 @@ void FabricPlant::suggest() {
     suggestions_.push_back({.kind = search::Suggestion::Kind::remedy,
                             .id = id_of(finding),
                             .reason = finding.where + ": " + finding.cause,
-                            .settings = finding.settings});
+                            .settings = finding.settings,
+                            .is_vital = finding.severity == diagnose::Severity::critical});
   }
   for (search::Suggestion& preset : presets_of(bones_, space_)) suggestions_.push_back(std::move(preset));
 }

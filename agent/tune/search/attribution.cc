@@ -1,6 +1,8 @@
 // What the gain comes from, and what could be had instead.
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <span>
 
 #include "agent/tune/search/interval.h"
 #include "agent/tune/search/stages.h"
@@ -18,9 +20,10 @@ double half_width(const Session& session, int runs_a, int runs_b) {
 }
 
 // Runs it unless it has been run. None: it has no score, or the run is over.
-std::optional<Standing> measured(Session& session, const Candidate& candidate, const std::string& why) {
+std::optional<Standing> measured(Session& session, const Candidate& candidate, const std::string& why,
+                                 int reserve) {
   auto standing = session.standing(candidate);
-  if (!standing && session.is_allowed(candidate) && !session.is_over()) {
+  if (!standing && session.is_allowed(candidate) && session.left() > reserve && !session.is_over()) {
     (void)session.run({.phase = Phase::ablate, .why = why, .candidate = candidate});
     standing = session.standing(candidate);
   }
@@ -43,7 +46,8 @@ Interval around(double score, double half) { return percent_of(Interval{score - 
 
 }  // namespace
 
-std::vector<Attribution> attribute(Session& session, const Candidate& best, const Losses& known) {
+std::vector<Attribution> attribute(Session& session, const Candidate& best, const Losses& known,
+                                   int reserve) {
   const Space& space = session.space();
   const std::vector<ChangeGroup> groups = groups_of(session.plant(), best);
   const auto at_best = session.standing(best);
@@ -66,7 +70,8 @@ std::vector<Attribution> attribute(Session& session, const Candidate& best, cons
         out[i].without = around(*losses[i], half_width(session, 1, at_best->runs()));
       continue;
     }
-    const auto standing = measured(session, candidate, "the best without " + space.text(groups[i].settings));
+    const auto standing =
+        measured(session, candidate, "the best without " + space.text(groups[i].settings), reserve);
     if (!standing) continue;
     // One that does not run without the change needs it more than any figure says.
     losses[i] = standing->is_good() ? at_best->mean() - standing->mean() : kMostGain;
@@ -75,7 +80,8 @@ std::vector<Attribution> attribute(Session& session, const Candidate& best, cons
   }
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const Candidate candidate = space.canonical(space.with(space.start(), groups[i].settings));
-    const auto standing = measured(session, candidate, "nothing but " + space.text(groups[i].settings));
+    const auto standing =
+        measured(session, candidate, "nothing but " + space.text(groups[i].settings), reserve);
     if (!standing) continue;
     gains[i] = standing->is_good() ? standing->mean() - start : 0;
     if (standing->is_good() && at_start && at_start->is_good())
@@ -84,6 +90,51 @@ std::vector<Attribution> attribute(Session& session, const Candidate& best, cons
   for (std::size_t i = 0; i < groups.size(); ++i)
     out[i].effect = effect_of(session, whole, gains[i], losses[i]);
   return out;
+}
+
+std::optional<Pruned> prune(Session& session, const Candidate& best, const Confirmation& confirmed,
+                            std::vector<Attribution>& attribution, int attempt) {
+  const Space& space = session.space();
+  std::vector<std::size_t> idle;  // places in the attribution
+  for (std::size_t i = 0; i < attribution.size(); ++i) {
+    const bool is_vital =
+        std::ranges::any_of(session.plant().suggestions(), [&](const Suggestion& suggestion) {
+          return suggestion.is_vital && suggestion.id == attribution[i].suggestion;
+        });
+    if (attribution[i].effect == Attribution::Effect::none && !is_vital) idle.push_back(i);
+  }
+  // Those first whose absence costs most: later attempts keep them.
+  std::ranges::stable_sort(idle, std::greater<>(), [&](std::size_t i) {
+    return attribution[i].without ? attribution[i].without->mid : 0.0;
+  });
+  // Those that cost as much as would be a gain stay at first, too.
+  const auto first = std::ranges::count_if(idle, [&](std::size_t i) {
+    return attribution[i].without && attribution[i].without->mid > session.policy().minimum_gain_percent;
+  });
+  for (int keep = static_cast<int>(first); keep < static_cast<int>(idle.size());
+       keep += std::max(1, static_cast<int>((idle.size() - static_cast<std::size_t>(first) + 1) / 2))) {
+    Candidate smaller = best;
+    std::vector<std::size_t> dropped;
+    for (const std::size_t i : std::span(idle).subspan(static_cast<std::size_t>(keep))) {
+      const Candidate tried = without(space, smaller, {{attribution[i].settings, {}, false}});
+      if (!session.is_allowed(tried)) continue;
+      smaller = tried;
+      dropped.push_back(i);
+    }
+    if (dropped.empty() || smaller == space.start()) continue;
+    Confirmation check = confirm(session, smaller, attempt);
+    if (check.result == Confirmation::Result::incomplete) return std::nullopt;
+    if (check.result != Confirmation::Result::better) continue;
+    const double runs = check.pairs;
+    const double chance = session.noise_sd() * std::sqrt(1 / runs + 1.0 / confirmed.pairs);
+    const double allowed = std::clamp(chance, session.least_gain() / 2, session.least_gain());
+    if (check.gain && confirmed.gain && check.gain->mid < confirmed.gain->mid - allowed) continue;
+    std::ranges::sort(dropped, std::greater<>());
+    for (const std::size_t i : dropped)
+      attribution.erase(attribution.begin() + static_cast<std::ptrdiff_t>(i));
+    return Pruned{std::move(smaller), std::move(check)};
+  }
+  return std::nullopt;
 }
 
 std::vector<FrontPoint> front_of(const Session& session) {

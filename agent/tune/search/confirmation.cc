@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "agent/tune/search/interval.h"
 #include "agent/tune/search/stages.h"
@@ -11,7 +12,15 @@ namespace rocetune::search {
 namespace {
 
 // Looked at after so many pairs; each look may be wrong with its part of the whole chance (Bonferroni).
-constexpr std::array kLooks{3, 5};
+struct Look {
+  int pairs;
+};
+constexpr std::array kLooks{Look{3}, Look{5}};
+// Of the candidate, where it need not run beside the baseline: at once, as what breaks down now and then is
+// to show.
+constexpr int kRuns = 5;
+// Each run of what is steady has this part of the mean gain.
+constexpr double kSteady = 0.25;
 
 struct Pair {
   const Trial* baseline = nullptr;
@@ -21,65 +30,127 @@ struct Pair {
 class Confirming {
  public:
   Confirming(Session& session, const Candidate& candidate, int attempt)
-      : session_(session), candidate_(candidate), attempt_(attempt) {}
+      : session_(session),
+        candidate_(candidate),
+        attempt_(attempt),
+        is_paired_(session.is_paired()),
+        plain_policy_(session.policy()) {
+    plain_policy_.loss_weight = 1;
+  }
 
-  // Two more trials. False: the run is over.
-  bool run_pair() {
+  // Candidate and baseline under new circumstances, or the candidate alone. A run of the baseline that would
+  // show the same again is not repeated. False: the run is over.
+  bool run_pair(bool with_baseline) {
     const int number = static_cast<int>(pairs_.size());
     const bool candidate_first = number % 2 == 1;
     Pair pair;
     for (const bool is_candidate : {candidate_first, !candidate_first}) {
-      const Trial* trial = session_.run({.phase = Phase::confirm,
-                                         .why = is_candidate ? "the best" : "as it is",
-                                         .candidate = is_candidate ? candidate_ : session_.space().start(),
-                                         .repeat = Session::kFresh * (attempt_ + 1) + number,
-                                         .held_out = true,
-                                         .with_series = number == 0});
-      if (trial == nullptr) return false;
-      (is_candidate ? pair.candidate : pair.baseline) = trial;
+      const Trial*& trial = is_candidate ? pair.candidate : pair.baseline;
+      const Session::Question question = asked(is_candidate, number);
+      trial = session_.known(question);
+      if (trial == nullptr && (is_candidate || with_baseline)) {
+        trial = session_.run(question);
+        if (trial == nullptr) return false;
+      }
     }
     pairs_.push_back(pair);
     return true;
   }
-
-  // Difference of a workload's scores in a pair; none: the candidate's run has no score. Of a baseline that
-  // does not run there is no difference: 0 stands for its score.
-  std::optional<double> difference(const Pair& pair, std::size_t workload) {
-    const auto candidate = session_.scorer().workload_score(workload, *pair.candidate, true);
-    if (!candidate) return std::nullopt;
-    const auto baseline = session_.scorer().workload_score(workload, *pair.baseline, true);
-    return *candidate - baseline.value_or(0);
+  // The baseline where the candidate ran alone.
+  bool complete() {
+    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+      if (pairs_[i].baseline != nullptr) continue;
+      pairs_[i].baseline = session_.run(asked(false, static_cast<int>(i)));
+      if (pairs_[i].baseline == nullptr) return false;
+    }
+    return true;
+  }
+  // Trials that are missing for so many runs of the candidate and of the baseline.
+  int missing(int candidate, int baseline) const {
+    int out = std::max(0, candidate - static_cast<int>(pairs_.size()));
+    for (int i = 0; i < baseline; ++i) {
+      const bool has_it =
+          i < static_cast<int>(pairs_.size()) && pairs_[static_cast<std::size_t>(i)].baseline != nullptr;
+      out += has_it || session_.known(asked(false, i)) != nullptr ? 0 : 1;
+    }
+    return out;
+  }
+  // Pairs with a run of it.
+  int baselines() const {
+    return static_cast<int>(
+        std::ranges::count_if(pairs_, [](const Pair& pair) { return pair.baseline != nullptr; }));
   }
 
-  // Over all pairs in which the baseline runs; none: a run of the candidate is spoiled.
-  std::optional<std::vector<double>> differences(WorkloadSet set) {
+  bool runs_everywhere(WorkloadSet set) const {
+    return std::ranges::all_of(pairs_, [&](const Pair& pair) {
+      return session_.scorer().why_no_score(*pair.candidate, set).empty();
+    });
+  }
+  // Gain over all pairs in which the baseline runs: over its run beside, or over all of its runs where a
+  // repeat does not do to both the same. None: they are too few.
+  std::optional<Interval> gain(WorkloadSet set, double confidence) {
+    const std::vector<double> gains = gains_of(set);
+    if (gains.size() < 2) return std::nullopt;
+    if (is_paired_) return mean_interval(gains, confidence, session_.random());
+    const Scorer scorer = scorer_of(set);
+    std::vector<double> others;
+    for (const Trial& trial : session_.trials()) {
+      if (!scorer.is_baseline(trial)) continue;
+      if (const auto score = scorer.score(trial, set, true)) others.push_back(*score);
+    }
+    if (others.empty()) return std::nullopt;
+    // The comparison is the mean of the runs; their scores say how much it may be off.
+    Moments mean;
+    for (const double score : others) mean.add(score);
+    for (double& score : others) score -= mean.mean();
+    return shift_interval(gains, others, confidence);
+  }
+  std::vector<double> gains_of(WorkloadSet set) const {
+    const Scorer scorer = scorer_of(set);
     std::vector<double> out;
     for (const Pair& pair : pairs_) {
-      const bool is_compared = session_.scorer().score(*pair.baseline, set, true).has_value();
-      std::vector<std::optional<double>> by_workload(session_.plant().workloads().size());
-      for (const std::size_t w : session_.scorer().members(set)) {
-        if (session_.scorer().is_mute(w)) continue;
-        by_workload[w] = difference(pair, w);
-        if (!by_workload[w]) return std::nullopt;
-      }
-      if (is_compared) out.push_back(session_.scorer().combined(by_workload, set));
+      if (is_paired_ && (pair.baseline == nullptr || !scorer.score(*pair.baseline, set, true))) continue;
+      const auto gained = is_paired_ ? scorer.score(*pair.candidate, set, *pair.baseline)
+                                     : scorer.score(*pair.candidate, set, true);
+      if (gained) out.push_back(*gained);
     }
     return out;
   }
 
-  // A held-out workload that got worse by more than chance, in words; empty: none did.
-  std::string worse_held_out() {
-    for (const std::size_t w : session_.scorer().members(WorkloadSet::held_out)) {
-      Moments change;
-      for (const Pair& pair : pairs_) {
-        if (!session_.scorer().workload_score(w, *pair.baseline, true)) continue;
-        if (const auto d = difference(pair, w)) change.add(*d);
+  // A held-out workload that got worse by more than chance and by what would count as a gain, in words;
+  // empty: none did. As long as it is not the `is_last` look, by more than half as much again.
+  std::string worse_held_out(bool is_last) {
+    const Scorer scorer = plain_scorer();
+    is_hurt_ = false;
+    for (const std::size_t w : scorer.members(WorkloadSet::held_out)) {
+      std::vector<double> before;
+      std::vector<double> after;
+      std::vector<double> changes;
+      for (const Trial& trial : session_.trials()) {
+        if (!scorer.is_baseline(trial)) continue;
+        if (const auto score = scorer.workload_score(w, trial, true)) before.push_back(*score);
       }
-      const double floor = noise_floor(w);
-      if (change.mean() < -floor) {
-        return fmt::format("held-out workload {} got worse by {:.2f} %, chance explains {:.2f} %",
-                           session_.plant().workloads()[w].name, -percent_of(change.mean()),
-                           -percent_of(-floor));
+      for (const Pair& pair : pairs_) {
+        if (const auto score = scorer.workload_score(w, *pair.candidate, true)) after.push_back(*score);
+        if (pair.baseline == nullptr) continue;
+        if (const auto change = scorer.workload_score(w, *pair.candidate, *pair.baseline))
+          changes.push_back(*change);
+      }
+      if (!is_paired_) {
+        changes.clear();
+        for (const double a : after) {
+          for (const double b : before) changes.push_back(a - b);
+        }
+      }
+      if (changes.empty()) continue;
+      // One run that went wrong is chance.
+      const double change = median(changes);
+      const double chance = noise_floor(before, after.size());
+      const double floor = std::max(chance, session_.least_gain());
+      is_hurt_ = is_hurt_ || change < -floor;
+      if (change < -floor * (is_last ? 1 : 1.5)) {
+        return fmt::format("held-out workload {} got worse by {:.2f} %, {:.2f} % may be",
+                           session_.plant().workloads()[w].name, -percent_of(change), -percent_of(-floor));
       }
     }
     return {};
@@ -88,28 +159,56 @@ class Confirming {
   // Pairs in which it does.
   int baseline_failures() const {
     return static_cast<int>(std::ranges::count_if(pairs_, [&](const Pair& pair) {
-      return !session_.scorer().score(*pair.baseline, WorkloadSet::searched, true).has_value();
+      return pair.baseline != nullptr &&
+             !session_.scorer().score(*pair.baseline, WorkloadSet::searched, true).has_value();
     }));
   }
+  // The last worse_held_out found something, if not enough to end it.
+  bool is_hurt() const { return is_hurt_; }
   const std::vector<Pair>& pairs() const { return pairs_; }
 
  private:
-  // How far one run of the baseline may be from another by chance, from all its runs.
-  double noise_floor(std::size_t workload) const {
-    Moments moments;
+  Session::Question asked(bool is_candidate, int number) const {
+    const int circumstances = session_.plant().traits().is_repeatable ? 1 : attempt_ + 1;
+    return {.phase = Phase::confirm,
+            .why = is_candidate ? "the best" : "as it is",
+            .candidate = is_candidate ? candidate_ : session_.space().start(),
+            .repeat = Session::kFresh * circumstances + number,
+            .held_out = true,
+            .with_series = number == 0};
+  }
+  Scorer scorer_of(WorkloadSet set) const {
+    return set == WorkloadSet::searched ? session_.scorer() : plain_scorer();
+  }
+  // Gains and losses alike.
+  Scorer plain_scorer() const {
+    Scorer out(session_.plant(), plain_policy_);
     for (const Trial& trial : session_.trials()) {
-      if (!session_.scorer().is_baseline(trial)) continue;
-      if (const auto score = session_.scorer().workload_score(workload, trial, true)) moments.add(*score);
+      if (out.is_baseline(trial))
+        out.learn_baseline(trial);
+      else
+        out.learn_fallback(trial);
     }
-    if (moments.count() < 2) return 0;
-    return student_quantile(static_cast<int>(moments.count()) - 1, session_.confidence()) *
-           moments.standard_deviation();
+    return out;
+  }
+  // How far the mean of so many runs of the baseline may be from that of what it is compared with by chance,
+  // from the scores of all its runs.
+  double noise_floor(const std::vector<double>& baseline, std::size_t runs) const {
+    if (baseline.size() < 2 || runs == 0) return 0;
+    Moments moments;
+    for (const double score : baseline) moments.add(score);
+    const double compared = static_cast<double>(is_paired_ ? runs : baseline.size());
+    return student_quantile(static_cast<int>(baseline.size()) - 1, session_.confidence()) *
+           moments.standard_deviation() * std::sqrt(1 / static_cast<double>(runs) + 1 / compared);
   }
 
   Session& session_;
   const Candidate& candidate_;
   int attempt_;
+  bool is_paired_;
+  Policy plain_policy_;
   std::vector<Pair> pairs_;
+  bool is_hurt_ = false;
 };
 
 std::string range_text(const Interval& gain) {
@@ -118,11 +217,8 @@ std::string range_text(const Interval& gain) {
 }
 
 // What the pairs so far say. not_shown: not yet.
-void judge(Session& session, Confirming& confirming, double confidence, Confirmation& out) {
-  const auto gains = confirming.differences(WorkloadSet::searched);
-  const bool is_spoiled =
-      std::ranges::any_of(confirming.pairs(), [](const Pair& p) { return !p.candidate->score; });
-  if (!gains || is_spoiled) {
+void judge(Session& session, Confirming& confirming, double confidence, bool is_last, Confirmation& out) {
+  if (!confirming.runs_everywhere(WorkloadSet::searched)) {
     out.result = Confirmation::Result::spoiled;
     for (const Pair& pair : confirming.pairs()) {
       const std::string why = session.scorer().why_no_score(*pair.candidate, WorkloadSet::searched);
@@ -132,16 +228,17 @@ void judge(Session& session, Confirming& confirming, double confidence, Confirma
   }
   out.pairs = static_cast<int>(confirming.pairs().size());
   out.baseline_failures = confirming.baseline_failures();
-  if (gains->size() >= 2) out.gain = mean_interval(*gains, confidence, session.random());
+  out.gain = confirming.gain(WorkloadSet::searched, confidence);
+  std::vector<double> scores;
+  for (const Pair& pair : confirming.pairs())
+    scores.push_back(session.scorer().score(*pair.candidate, WorkloadSet::searched, true).value());
+  out.mean = std::accumulate(scores.begin(), scores.end(), 0.0) / static_cast<double>(scores.size());
+  out.is_steady = std::ranges::min(scores) > kSteady * out.mean;
   if (!session.scorer().members(WorkloadSet::held_out).empty()) {
-    const auto held_out = confirming.differences(WorkloadSet::held_out);
-    if (!held_out) {
-      out.result = Confirmation::Result::held_out;
-      out.reason = "the best so far failed under a held-out workload";
-      return;
-    }
-    if (held_out->size() >= 2) out.held_out = mean_interval(*held_out, confidence, session.random());
-    out.reason = confirming.worse_held_out();
+    out.held_out = confirming.gain(WorkloadSet::held_out, confidence);
+    out.reason = confirming.runs_everywhere(WorkloadSet::held_out)
+                     ? confirming.worse_held_out(is_last)
+                     : "the best so far failed under a held-out workload";
     if (!out.reason.empty()) {
       out.result = Confirmation::Result::held_out;
       return;
@@ -149,13 +246,16 @@ void judge(Session& session, Confirming& confirming, double confidence, Confirma
   }
   // The candidate ran in all pairs. Where the baseline did not in half of them, that is worth more than any
   // gain.
-  const bool is_cure =
-      2 * out.baseline_failures >= out.pairs && (!out.gain || out.gain->mid >= -session.least_gain());
-  const bool is_better = out.gain && out.gain->low > 0 && out.gain->mid >= session.least_gain();
+  const int baselines = confirming.baselines();
+  const bool is_cure = !confirming.is_hurt() && 2 * out.baseline_failures >= baselines &&
+                       (!out.gain || out.gain->mid >= -session.least_gain());
+  const bool is_better = out.gain && out.gain->low > 0 &&
+                         std::min(out.gain->mid, out.mean) >= session.least_gain() && !confirming.is_hurt();
   out.result = is_better || is_cure ? Confirmation::Result::better : Confirmation::Result::not_shown;
   if (is_cure) {
-    out.reason = fmt::format("it ran {0} times of {0} under new circumstances, what is there {1} times",
-                             out.pairs, out.pairs - out.baseline_failures);
+    out.reason =
+        fmt::format("it ran {0} times of {0} under new circumstances, what is there {1} times of {2}",
+                    out.pairs, baselines - out.baseline_failures, baselines);
   } else if (!out.gain) {
     out.reason = "what is there failed too often to be compared with";
   } else {
@@ -168,23 +268,34 @@ void judge(Session& session, Confirming& confirming, double confidence, Confirma
 
 }  // namespace
 
-Confirmation confirm(Session& session, const Candidate& candidate, int attempt) {
+Confirmation confirm(Session& session, const Candidate& candidate, int attempt, int reserve) {
   Confirming confirming(session, candidate, attempt);
   Confirmation out;
   const double confidence = 1 - (1 - session.confidence()) / static_cast<double>(kLooks.size());
-  for (const int look : kLooks) {
-    while (static_cast<int>(confirming.pairs().size()) < look) {
-      // A pair is begun only if it can be ended. Whether it holds comes before what it comes from.
-
-      if (session.left() < 2 || !confirming.run_pair()) {
-        if (out.result == Confirmation::Result::incomplete)
-          out.reason = "the budget ended before it was confirmed";
-        return out;
-      }
-      out.trials.push_back(confirming.pairs().back().baseline->number);
-      out.trials.push_back(confirming.pairs().back().candidate->number);
+  for (const Look& look : kLooks) {
+    const int runs = session.plant().traits().is_repeatable ? std::max(look.pairs, kRuns) : look.pairs;
+    // Whether it holds comes before what it comes from.
+    if (session.left() < reserve + confirming.missing(runs, look.pairs)) {
+      if (out.result == Confirmation::Result::incomplete)
+        out.reason = "the budget ended before it was confirmed";
+      return out;
     }
-    judge(session, confirming, confidence, out);
+    bool is_whole = true;
+    while (is_whole && static_cast<int>(confirming.pairs().size()) < runs)
+      is_whole = confirming.run_pair(static_cast<int>(confirming.pairs().size()) < look.pairs);
+    if (is_whole && look.pairs == runs) is_whole = confirming.complete();
+    out.trials.clear();
+    for (const Pair& pair : confirming.pairs()) {
+      for (const Trial* trial : {pair.baseline, pair.candidate}) {
+        if (trial != nullptr) out.trials.push_back(trial->number);
+      }
+    }
+    if (!is_whole) {
+      if (out.result == Confirmation::Result::incomplete)
+        out.reason = "the budget ended before it was confirmed";
+      return out;
+    }
+    judge(session, confirming, confidence, look.pairs == kLooks.back().pairs, out);
     if (out.result != Confirmation::Result::not_shown) return out;
     // Far from worth it: more pairs would not change that.
     if (out.gain && out.gain->high < session.least_gain()) return out;

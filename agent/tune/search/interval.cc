@@ -61,6 +61,37 @@ Interval mean_interval(std::span<const double> sample, double confidence, Random
           std::max(moments.mean() + half, drawn.high)};
 }
 
+std::optional<Interval> shift_interval(std::span<const double> sample, std::span<const double> others,
+                                       double confidence) {
+  const std::size_t m = sample.size();
+  const std::size_t n = others.size();
+  ROCETUNE_ASSERT(m >= 1 && n >= 1 && confidence > 0 && confidence < 1);
+  // ways[i][u]: arrangements of i of the sample among the others so far that have U = u.
+  std::vector<std::vector<double>> ways(m + 1, std::vector<double>(m * n + 1, 0));
+  ways[0][0] = 1;
+  for (std::size_t place = 1; place <= m + n; ++place) {
+    for (std::size_t i = std::min(place, m); i >= 1; --i) {
+      const std::size_t below = place - i;  // others before this one
+      if (below > n) continue;
+      for (std::size_t u = m * n + 1; u-- > below;) ways[i][u] += ways[i - 1][u - below];
+    }
+  }
+  double all = 0;
+  for (const double count : ways[m]) all += count;
+  std::size_t cut = 0;  // differences outside on each side
+  for (double sum = 0; cut < m * n; ++cut) {
+    sum += ways[m][cut];
+    if (sum > all * (1 - confidence) / 2 * (1 + 1e-9)) break;
+  }
+  if (cut == 0) return std::nullopt;
+  std::vector<double> differences;
+  for (const double a : sample) {
+    for (const double b : others) differences.push_back(a - b);
+  }
+  std::ranges::sort(differences);
+  return Interval{differences[cut - 1], median(differences), differences[m * n - cut]};
+}
+
 double percent_of(double score) { return 100 * std::expm1(score); }
 Interval percent_of(const Interval& score) {
   return {percent_of(score.low), percent_of(score.mid), percent_of(score.high)};

@@ -62,7 +62,8 @@ void try_one_by_one(Session& session, std::vector<const Suggestion*> suggestions
         continue;
       }
       obstacles.erase(suggestion->id);
-      if (!challenge(session, Phase::remedy, "fix of " + suggestion->id, candidate, session.least_gain() / 4))
+      if (!challenge(session, Phase::remedy, "fix of " + suggestion->id, candidate,
+                     {.allowance = session.least_gain() / 4, .patience = 1}))
         return;
     }
     if (later.size() == suggestions.size()) break;
@@ -131,7 +132,7 @@ void try_remedies(Session& session, Outcome& outcome) {
   if (together == start) return;
   const std::string why_not = obstacle(session, together, settings);
   if (why_not.empty()) {
-    if (!challenge(session, Phase::remedy, "fix of " + names_of(remedies), together)) return;
+    if (!challenge(session, Phase::remedy, "fix of " + names_of(remedies), together, {.patience = 1})) return;
     if (remedies.size() == 1) return;
     if (session.best() == together) return leave_out(session, remedies);
   } else if (remedies.size() == 1) {
@@ -139,6 +140,26 @@ void try_remedies(Session& session, Outcome& outcome) {
     return;
   }
   try_one_by_one(session, remedies, outcome);
+}
+
+void add_remedies(Session& session) {
+  const Space& space = session.space();
+  Candidate candidate = session.best();
+  std::string names;
+  for (const Suggestion& suggestion : session.plant().suggestions()) {
+    if (suggestion.kind != Suggestion::Kind::remedy) continue;
+    // What the search has made of a number of it stays.
+    const bool is_there = std::ranges::any_of(suggestion.settings, [&](const Setting& setting) {
+      return session.best().values[setting.knob] != space[setting.knob].start;
+    });
+    const Candidate with = space.canonical(space.with(candidate, suggestion.settings));
+    if (is_there || with == candidate || !session.is_allowed(with)) continue;
+    candidate = with;
+    names += (names.empty() ? "" : ", ") + suggestion.id;
+  }
+  if (candidate == session.best()) return;
+  (void)challenge(session, Phase::remedy, "the best with the fix of " + names, candidate,
+                  {.allowance = session.least_gain() / 4, .patience = 1});
 }
 
 void try_presets(Session& session, Outcome& outcome, int reserve) {
@@ -166,7 +187,9 @@ void try_presets(Session& session, Outcome& outcome, int reserve) {
       continue;
     }
     ++tried;
-    if (!challenge(session, Phase::preset, preset->id, candidate)) return;
+    if (!challenge(session, Phase::preset, preset->id, candidate,
+                   {.allowance = -session.least_gain() / 8, .is_foundation = true}))
+      return;
   }
 }
 

@@ -25,6 +25,9 @@ struct Suggestion {
   std::string id;      // rule id ("ECN-2"), or the preset's name ("dcqcn-paper"); unique
   std::string reason;  // the finding's text, or the preset's origin
   std::vector<Setting> settings;
+  // A remedy of what breaks things whatever a few runs show (traffic in a class without PFC): once it is in a
+  // plan it stays there.
+  bool is_vital = false;
 };
 
 // What is run to measure a candidate.

@@ -15,6 +15,7 @@ Expected<Policy> load_policy(const ConfigFiles& files) {
   Policy out;
   return read_toml(file->text, file->name,
                    [&](TableReader& t) {
+                     t.required("loss_weight", out.loss_weight, between(1.0, 100.0));
                      t.required("worst_share", out.worst_share, between(0.0, 1.0));
                      t.required("minimum_gain_percent", out.minimum_gain_percent, between(0.0, 100.0));
                      t.required("confidence_percent", out.confidence_percent, between(50.0, 99.9));

@@ -14,6 +14,8 @@ struct Policy {
   // Weight of each objective, 0 or more, by Objective; those that a workload measures share the whole.
   std::array<double, kObjectives> weights{};
   double weight_of(Objective objective) const { return weights[static_cast<std::size_t>(objective)]; }
+  // What gets worse counts so many times what gets better, at least 1.
+  double loss_weight = 1;
   // How much the worst workload counts against the mean of all: 0 the mean alone, 1 the worst alone.
   double worst_share = 0;
   // A gain below this is not worth a change. Percent of the score.

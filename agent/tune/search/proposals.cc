@@ -55,7 +55,7 @@ std::vector<ChangeGroup> groups_of(const Plant& plant, const Candidate& candidat
   std::vector<ChangeGroup> out;
   std::set<std::size_t> taken;
   for (const Suggestion& suggestion : plant.suggestions()) {
-    ChangeGroup group{{}, suggestion.id};
+    ChangeGroup group{{}, suggestion.id, suggestion.is_vital};
     if (!is_one_change(suggestion) || !has_settings(space, candidate, suggestion.settings)) continue;
     for (const Setting& setting : suggestion.settings) {
       const double value = candidate.values[setting.knob];
@@ -67,7 +67,7 @@ std::vector<ChangeGroup> groups_of(const Plant& plant, const Candidate& candidat
     out.push_back(std::move(group));
   }
   for (const Setting& setting : space.difference(space.start(), candidate)) {
-    if (!taken.contains(setting.knob)) out.push_back({{setting}, {}});
+    if (!taken.contains(setting.knob)) out.push_back({{setting}, {}, false});
   }
   return out;
 }
@@ -140,7 +140,7 @@ double Proposer::far_value(std::size_t knob, double value, bool is_up) {
   const Knob& k = session_.space()[knob];
   const double from = std::clamp(k.position(value), 0.0, 1.0);
   if (is_up ? from > 0.9 : from < 0.1) is_up = !is_up;  // no room
-  const double way = 0.4 + 0.6 * uniform(session_.random());
+  const double way = 0.25 + 0.6 * uniform(session_.random());
   return k.at_position(is_up ? from + (1 - from) * way : from * (1 - way));
 }
 

@@ -21,6 +21,7 @@ struct Proposal {
 struct ChangeGroup {
   std::vector<Setting> settings;
   std::string suggestion;  // its id; empty: the search's own
+  bool is_vital = false;
 };
 // The changes that make the candidate out of the start: first the plant's fixes that it has in full, numbers
 // refined or not, in their order, then the other knobs one by one.

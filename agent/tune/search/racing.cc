@@ -7,8 +7,15 @@
 namespace rocetune::search {
 namespace {
 
-// The best is not run under more repeats than this, however large the noise: the confirmation has its own.
+// The best is raced under no more repeats than this, however large the noise: the confirmation has its own.
 constexpr int kMostRepeats = 3;
+
+// A lead of so many of its standard errors needs no more runs.
+constexpr double kClear = 2.5;
+// Scores nearer than that are the same.
+constexpr double kSame = 1e-4;
+// Better ones than the best so far that are looked at once it has been run again.
+constexpr int kSeconds = 2;
 
 // Of a plant that repeats nothing, chance may be another at the best than at the baseline, where the A/A
 // trials saw it: a slow link is slow evenly.
@@ -18,8 +25,26 @@ int least_repeats(const Session& session) {
 
 // Repeats under which the best is to be run: where chance is far below what is worth a change, one tells.
 int repeats_wanted(const Session& session) {
-  const double times = session.noise_sd() / (session.least_gain() / 4);
+  const double times = session.noise_sd() / (session.least_gain() / 3);
   return std::clamp(static_cast<int>(std::ceil(times * times)), least_repeats(session), kMostRepeats);
+}
+
+// The same before much is built on the best: as many as may be, unless chance does nothing at all. What
+// breaks down now and then does not show in few runs.
+int repeats_wanted(const Session& session, int most) { return session.baseline_sd() < kSame ? 1 : most; }
+
+// The champion's searched repeats. Each challenger begins with another of them: one that was lucky for the
+// champion does not keep all others away.
+std::vector<int> repeats_of(const Session& session, const std::optional<Standing>& champion) {
+  std::vector<int> out;
+  if (champion && champion->is_good()) {
+    for (const auto& [repeat, score] : champion->latest) {
+      if (repeat < Session::kFresh) out.push_back(repeat);
+    }
+  }
+  if (out.empty()) out.push_back(0);
+  std::ranges::rotate(out, out.begin() + static_cast<std::ptrdiff_t>(session.trials().size() % out.size()));
+  return out;
 }
 
 bool run(Session& session, Phase phase, const std::string& why, const Candidate& candidate, int repeat) {
@@ -29,37 +54,41 @@ bool run(Session& session, Phase phase, const std::string& why, const Candidate&
 }  // namespace
 
 bool challenge(Session& session, Phase phase, const std::string& why, const Candidate& candidate,
-               double allowance, int most_repeats) {
+               const Terms& terms) {
   const Candidate challenger = session.space().canonical(candidate);
   const Candidate best = session.best();
   if (challenger == best) return true;
   const auto champion = session.standing(best);
-  std::vector<int> repeats;
-  if (champion && champion->is_good()) {
-    for (const auto& [repeat, score] : champion->latest) {
-      if (repeat < Session::kFresh) repeats.push_back(repeat);
-    }
-  }
-  if (repeats.empty()) repeats.push_back(0);
-  const auto wanted = static_cast<std::size_t>(std::min(most_repeats, repeats_wanted(session)));
+  std::vector<int> repeats = repeats_of(session, champion);
+  const auto wanted = static_cast<std::size_t>(
+      std::min(terms.most_repeats,
+               terms.is_foundation ? repeats_wanted(session, kMostRepeats) : repeats_wanted(session)));
+  if (wanted == 1) std::ranges::sort(repeats);
   if (repeats.size() > wanted) repeats.resize(wanted);
-  bool is_first = true;
+  int shared = 0;
+  double ahead = 0;
   for (const int repeat : repeats) {
     auto own = session.standing(challenger);
     if (!own || !own->latest.contains(repeat)) {
-      if (!run(session, is_first ? phase : Phase::race, is_first ? why : "again: " + why, challenger, repeat))
+      if (!run(session, shared == 0 ? phase : Phase::race, shared == 0 ? why : "again: " + why, challenger,
+               repeat))
         return false;
-      is_first = false;
       own = session.standing(challenger);
     }
+    ++shared;
     if (!own->is_good()) return true;
     if (!champion || !champion->is_good()) continue;
-    double ahead = 0;
-    for (const int shared : repeats) {
-      if (own->latest.contains(shared)) ahead += own->latest.at(shared) - champion->latest.at(shared);
-      if (shared == repeat) break;
+    // What the repeat does to all is in both.
+    ahead += own->latest.at(repeat) - session.standing(best)->latest.at(repeat);
+    // Nothing at all is not chance.
+    if (shared == 1 && std::fabs(ahead) < kSame) {
+      if (terms.allowance < 0) return true;
+      break;
     }
-    if (ahead < -allowance * static_cast<double>(own->runs())) return true;
+    const double chance = session.noise_sd() * std::sqrt(2.0 * shared);
+    const bool is_last = shared == static_cast<int>(repeats.size());
+    if (ahead < -terms.allowance * shared - (is_last ? 0 : terms.patience * chance)) return true;
+    if (!terms.is_foundation && ahead > kClear * chance) break;
   }
   session.crown(challenger);
   return true;
@@ -69,7 +98,8 @@ std::vector<Candidate> by_rank(const Session& session) {
   std::vector<std::pair<double, Candidate>> ranked;
   for (const auto& [candidate, standing] : session.standings()) {
     if (!standing.is_good() || candidate == session.space().start()) continue;
-    const double chance = session.noise_sd() / std::sqrt(static_cast<double>(standing.runs()));
+    const double sd = std::max(session.noise_sd(), standing.runs() < 3 ? 0 : standing.sd());
+    const double chance = sd / std::sqrt(static_cast<double>(standing.runs()));
     ranked.emplace_back(chance - standing.mean(), candidate);
   }
   std::ranges::sort(ranked);
@@ -78,16 +108,29 @@ std::vector<Candidate> by_rank(const Session& session) {
   return out;
 }
 
-bool reassure(Session& session, int reserve) {
-  for (int repeat = 0; repeat < repeats_wanted(session) && session.left() > reserve; ++repeat) {
-    const auto standing = session.standing(session.best());
-    if (standing && (!standing->is_good() || standing->latest.contains(repeat))) continue;
-    if (!run(session, Phase::race, "the best again", session.best(), repeat)) return false;
-    if (session.standing(session.best())->is_good() || session.best() == session.space().start()) continue;
-    // It does not always run: the next one, from the first repeat on.
-    const std::vector<Candidate> next = by_rank(session);
-    session.crown(next.empty() ? session.space().start() : next.front());
-    repeat = -1;
+bool reassure(Session& session, int reserve, int most_repeats) {
+  for (int seconds = 0; seconds <= kSeconds; ++seconds) {
+    for (int repeat = 0; repeat < repeats_wanted(session, most_repeats) && session.left() > reserve;
+         ++repeat) {
+      const auto standing = session.standing(session.best());
+      if (standing && (!standing->is_good() || standing->latest.contains(repeat))) continue;
+      if (!run(session, Phase::race, "the best again", session.best(), repeat)) return false;
+      if (session.standing(session.best())->is_good() || session.best() == session.space().start()) continue;
+      // It does not always run: the next one, from the first repeat on.
+      const std::vector<Candidate> next = by_rank(session);
+      session.crown(next.empty() ? session.space().start() : next.front());
+      repeat = -1;
+    }
+    // It was lucky: another one may be better.
+    const std::vector<Candidate> ranked = by_rank(session);
+    if (ranked.empty() || session.left() <= reserve) break;
+    const Candidate before = session.best();
+    const auto at_best = session.standing(before);
+    if (ranked.front() == before || !at_best->is_good() ||
+        session.standing(ranked.front())->mean() <= at_best->mean())
+      break;
+    if (!challenge(session, Phase::race, "the next best again", ranked.front())) return false;
+    if (session.best() == before) break;
   }
   return true;
 }

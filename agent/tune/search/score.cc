@@ -115,8 +115,19 @@ const Objectives* Scorer::reference(std::size_t workload, std::uint64_t repeat, 
 }
 
 std::optional<double> Scorer::workload_score(std::size_t workload, const Trial& trial, bool pooled) const {
+  return weighed(trial, workload, reference(workload, trial.repeat, pooled));
+}
+
+std::optional<double> Scorer::workload_score(std::size_t workload, const Trial& trial,
+                                             const Trial& baseline) const {
+  const auto& before = baseline.observations[workload];
+  return before && fault_of(*before, true).empty() ? weighed(trial, workload, &before->objectives)
+                                                   : std::nullopt;
+}
+
+std::optional<double> Scorer::weighed(const Trial& trial, std::size_t workload,
+                                      const Objectives* compared) const {
   const auto& observation = trial.observations[workload];
-  const Objectives* compared = reference(workload, trial.repeat, pooled);
   if (!observation || compared == nullptr || !fault_of(*observation, is_baseline(trial)).empty())
     return std::nullopt;
   double sum = 0;
@@ -127,7 +138,8 @@ std::optional<double> Scorer::workload_score(std::size_t workload, const Trial& 
     if (!before || weight <= 0) continue;
     const auto& now = observation->objectives[kind.objective];
     if (!now) return std::nullopt;
-    sum += weight * gain(kind.objective, *now, *before);
+    const double gained = gain(kind.objective, *now, *before);
+    sum += weight * gained * (gained < 0 ? policy_.loss_weight : 1);
     weights += weight;
   }
   if (weights <= 0) return std::nullopt;
@@ -171,16 +183,25 @@ double Scorer::combined(const std::vector<std::optional<double>>& by_workload, W
   return (1 - policy_.worst_share) * sum / weights + policy_.worst_share * worst;
 }
 
-std::optional<double> Scorer::score(const Trial& trial, WorkloadSet set, bool pooled) const {
+template <class Score>
+std::optional<double> Scorer::over_all(const Trial& trial, WorkloadSet set, const Score& score_of) const {
   std::vector<std::optional<double>> scores(plant_.workloads().size());
   bool is_any = false;
   for (const std::size_t w : members(set)) {
-    scores[w] = workload_score(w, trial, pooled);
+    scores[w] = score_of(w);
     is_any = is_any || scores[w];
     if (!scores[w] && !(is_mute(w) && is_sound(w, trial))) return std::nullopt;
   }
   if (!is_any) return std::nullopt;
   return combined(scores, set);
+}
+
+std::optional<double> Scorer::score(const Trial& trial, WorkloadSet set, bool pooled) const {
+  return over_all(trial, set, [&](std::size_t w) { return workload_score(w, trial, pooled); });
+}
+
+std::optional<double> Scorer::score(const Trial& trial, WorkloadSet set, const Trial& baseline) const {
+  return over_all(trial, set, [&](std::size_t w) { return workload_score(w, trial, baseline); });
 }
 
 std::string Scorer::why_no_score(const Trial& trial, WorkloadSet set) const {
@@ -190,7 +211,7 @@ std::string Scorer::why_no_score(const Trial& trial, WorkloadSet set) const {
     if (!observation) continue;
     if (const std::string fault = fault_of(*observation, is_baseline(trial)); !fault.empty())
       return name + ": " + fault;
-    if (!workload_score(w, trial) && !is_mute(w))
+    if (!workload_score(w, trial, true) && !is_mute(w))
       return name + ": counters_vanished: an objective that the baseline shows is not there";
   }
   return {};

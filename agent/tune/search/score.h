@@ -36,13 +36,17 @@ class Scorer {
   // Takes any trial as the comparison for workloads under which the baseline does not run.
   void learn_fallback(const Trial& trial);
 
-  // Weighted gain under one workload; none if it was not run, the observation has a fault, lacks an objective
-  // that the comparison has, or there is no comparison. Where the plant is repeatable the comparison is the
-  // baseline under the same repeat, else (or with `pooled`) the mean of all its runs.
+  // Weighted gain under one workload, in which what got worse counts Policy::loss_weight times; none if it
+  // was not run, the observation has a fault, lacks an objective that the comparison has, or there is no
+  // comparison. Where the plant is repeatable the comparison is the baseline under the same repeat, else (or
+  // with `pooled`) the mean of all its runs.
   std::optional<double> workload_score(std::size_t workload, const Trial& trial, bool pooled = false) const;
+  // The same against one run of the baseline.
+  std::optional<double> workload_score(std::size_t workload, const Trial& trial, const Trial& baseline) const;
   // Over the set but for mute workloads: (1 - worst_share) × weighted mean + worst_share × worst. None if any
   // has none, or all are mute.
   std::optional<double> score(const Trial& trial, WorkloadSet set, bool pooled = false) const;
+  std::optional<double> score(const Trial& trial, WorkloadSet set, const Trial& baseline) const;
   // What `score` makes of given scores per workload (by place; those of the set must be there).
   double combined(const std::vector<std::optional<double>>& by_workload, WorkloadSet set) const;
   // In words, which run of the trial spoiled it; empty: none did.
@@ -55,6 +59,9 @@ class Scorer {
 
  private:
   bool is_sound(std::size_t workload, const Trial& trial) const;  // it was run, and has no fault
+  std::optional<double> weighed(const Trial& trial, std::size_t workload, const Objectives* compared) const;
+  template <class Score>
+  std::optional<double> over_all(const Trial& trial, WorkloadSet set, const Score& score_of) const;
   const Objectives* reference(std::size_t workload, std::uint64_t repeat, bool pooled) const;
   void pool(std::size_t workload);
 

@@ -20,11 +20,13 @@ constexpr int kShrinkRepeats = 2;
 
 int exploration(const Session& session, const Proposer& proposer, int reserve) {
   const int left = session.left() == INT_MAX ? INT_MAX : std::max(0, session.left() - reserve);
-  return std::min(left / 2, proposer.unexplored());
+  return std::min(left / 3, proposer.unexplored());
 }
 
-bool tried(Session& session, const Proposal& proposal) {
-  return challenge(session, proposal.phase, proposal.why, proposal.candidate);
+bool tried(Session& session, const Proposal& proposal, bool is_foundation = false) {
+  // As good is not better: more runs would not make it worth a change.
+  return challenge(session, proposal.phase, proposal.why, proposal.candidate,
+                   {.allowance = -session.least_gain() * kLeastPromise, .is_foundation = is_foundation});
 }
 
 // Changes of the best and what the model expects of taking each of them back, the most needless first.
@@ -32,9 +34,18 @@ std::vector<std::pair<double, ChangeGroup>> expected_losses(Session& session, co
   std::vector<std::pair<double, ChangeGroup>> out;
   const Candidate& best = session.best();
   const double expected = proposer.expected(best);
-  for (const ChangeGroup& group : groups_of(session.plant(), best))
+  for (const ChangeGroup& group : groups_of(session.plant(), best)) {
+    if (group.is_vital) continue;
     out.emplace_back(expected - proposer.expected(without(session.space(), best, {group})), group);
-  std::ranges::stable_sort(out, [](const auto& a, const auto& b) { return a.first < b.first; });
+  }
+  // What costs more than a word to the NIC or the switch has to be worth more.
+  const auto rank = [&](const std::pair<double, ChangeGroup>& loss) {
+    ChangeCost dearest = ChangeCost::none;
+    for (const Setting& setting : loss.second.settings)
+      dearest = std::max(dearest, session.space()[setting.knob].cost);
+    return loss.first - (dearest == ChangeCost::none ? 0 : session.least_gain());
+  };
+  std::ranges::stable_sort(out, {}, rank);
   return out;
 }
 
@@ -61,7 +72,9 @@ void take_back_together(Session& session, Proposer& proposer, double& allowance,
     if (smaller == session.space().start() || !session.is_allowed(smaller)) continue;
     const double before = session.best_score();
     const std::string why = fmt::format("without {} of the changes", groups.size());
-    if (!challenge(session, Phase::ablate, why, smaller, allowance, kShrinkRepeats)) return;
+    if (!challenge(session, Phase::ablate, why, smaller,
+                   {.allowance = allowance, .most_repeats = kShrinkRepeats}))
+      return;
     if (session.best() == smaller) {
       allowance = std::max(0.0, allowance - std::max(0.0, before - session.best_score()));
       share = 1;
@@ -77,19 +90,22 @@ std::string search_on(Session& session, Proposer& proposer, int reserve) {
   const int flips = session.left() == INT_MAX ? INT_MAX : (session.left() - reserve) / 3;
   for (int i = 0; i < flips && session.left() > reserve; ++i) {
     const auto proposal = proposer.flip();
-    if (!proposal || !tried(session, *proposal)) break;
+    if (!proposal || !tried(session, *proposal, true)) break;
   }
+  reassure(session, reserve);
   const int explored = exploration(session, proposer, reserve);
   for (int i = 0; i < explored && session.left() > reserve; ++i) {
     const auto proposal = proposer.explore();
     if (!proposal || !tried(session, *proposal)) break;
   }
+  reassure(session, reserve);
   int idle = 0;
   double best = session.best_score();
   for (int i = 1; session.left() > reserve; ++i) {
     const auto proposal = proposer.model(i % kGreedyEvery == 0);
     if (!proposal) return "nothing is left to try";
     if (!tried(session, *proposal)) break;
+    if (i % kGreedyEvery == 0) reassure(session, reserve);
     const double now = session.best_score();
     const bool got_better = now > best + session.least_gain() * kLeastPromise;
     const bool is_promising = proposer.promise() > session.least_gain() * kLeastPromise;
@@ -114,7 +130,9 @@ Losses shrink(Session& session, Proposer& proposer, int reserve) {
     if (smaller == session.space().start() || !session.is_allowed(smaller)) continue;
     const double before = session.best_score();
     const std::string why = "the best without " + session.space().text(group.settings);
-    if (!challenge(session, Phase::ablate, why, smaller, allowance, kShrinkRepeats)) break;
+    if (!challenge(session, Phase::ablate, why, smaller,
+                   {.allowance = allowance, .most_repeats = kShrinkRepeats}))
+      break;
     const auto standing = session.standing(smaller);
     if (session.best() == smaller) {
       allowance = std::max(0.0, allowance - std::max(0.0, before - session.best_score()));

@@ -11,6 +11,9 @@ namespace rocetune::search {
 namespace {
 
 constexpr int kDefaultTrials = 60;
+constexpr int kSweeps = 4;
+constexpr double kShrinkage = 2;  // candidates
+constexpr int kEnoughDegrees = 4;
 
 // May be the doing of something that passes: worth a second run where circumstances do not repeat.
 bool may_pass(const Observation& observation) {
@@ -25,6 +28,12 @@ double Standing::mean() const {
   Moments moments;
   for (const double score : scores) moments.add(score);
   return moments.mean();
+}
+
+double Standing::sd() const {
+  Moments moments;
+  for (const double score : scores) moments.add(score);
+  return moments.standard_deviation();
 }
 
 Session::Session(Plant& plant, const Policy& policy, const TuneOptions& options, const OnTrial& on_trial,
@@ -132,21 +141,29 @@ const Trial* Session::run(const Question& question) {
   } else {
     scorer_.learn_fallback(trial);
   }
-  trial.score = scorer_.score(trial, WorkloadSet::searched);
-  Standing& standing = standings_[trial.candidate];
-  if (trial.score) {
-    standing.scores.push_back(*trial.score);
-    standing.latest[question.repeat] = *trial.score;
-  } else {
-    ++standing.spoiled;
+  if (!scorer_.score(trial, WorkloadSet::searched, true)) {
     const std::string fault = scorer_.why_no_score(trial, WorkloadSet::searched);
     if (!fault.empty()) trial.why += "; " + fault;
   }
   trials_.push_back(std::move(trial));
+  repeats_.push_back(question.repeat);
+  rate();
   if (on_trial_) {
     on_trial_({trials_.back(), static_cast<int>(trials_.size()), options_.budget.trials, best_score()});
   }
   return &trials_.back();
+}
+
+const Trial* Session::known(const Question& question) const {
+  if (!plant_.traits().is_repeatable) return nullptr;
+  const Candidate candidate = space().canonical(question.candidate);
+  for (std::size_t i = 0; i < trials_.size(); ++i) {
+    const Trial& trial = trials_[i];
+    const bool is_whole =
+        std::ranges::all_of(trial.observations, [](const auto& o) { return o.has_value(); });
+    if (repeats_[i] == question.repeat && trial.candidate == candidate && is_whole) return &trial;
+  }
+  return nullptr;
 }
 
 std::optional<Standing> Session::standing(const Candidate& candidate) const {
@@ -159,20 +176,94 @@ double Session::best_score() const {
   return at_best && at_best->is_good() ? at_best->mean() : 0;
 }
 
+// Scores and standings of all trials, from what is known of the baseline by now. Score = what the candidate
+// is worth + what the repeat does to all + chance: the second is fitted to the candidates that ran under
+// several repeats, by medians, as some of them break down in one (Tukey, Exploratory Data Analysis, 1977,
+// chapter 10), and shrunk towards 0 as long as they are few.
+void Session::rate() {
+  std::map<Candidate, std::map<int, Moments>> layout;
+  for (std::size_t i = 0; i < trials_.size(); ++i) {
+    trials_[i].score = scorer_.score(trials_[i], WorkloadSet::searched, true);
+    if (trials_[i].score) layout[trials_[i].candidate][repeats_[i]].add(*trials_[i].score);
+  }
+  std::map<int, double> effects;
+  if (plant_.traits().is_repeatable) {
+    for (int round = 0; round < kSweeps; ++round) {
+      std::map<int, std::vector<double>> rests;
+      for (const auto& [candidate, runs] : layout) {
+        if (runs.size() < 2) continue;
+        Moments mean;
+        for (const auto& [repeat, score] : runs) mean.add(score.mean() - effects[repeat]);
+        for (const auto& [repeat, score] : runs) rests[repeat].push_back(score.mean() - mean.mean());
+      }
+      for (const auto& [repeat, rest] : rests) {
+        const double count = static_cast<double>(rest.size());
+        effects[repeat] = median(rest) * count / (count + kShrinkage);
+      }
+    }
+  }
+  standings_.clear();
+  for (std::size_t i = 0; i < trials_.size(); ++i) {
+    Standing& standing = standings_[trials_[i].candidate];
+    if (!trials_[i].score) {
+      ++standing.spoiled;
+      continue;
+    }
+    if (const auto effect = effects.find(repeats_[i]); effect != effects.end())
+      *trials_[i].score -= effect->second;
+    standing.scores.push_back(*trials_[i].score);
+    standing.latest[repeats_[i]] = *trials_[i].score;
+  }
+}
+
+bool Session::is_paired() const {
+  if (!plant_.traits().is_repeatable) return true;
+  // The slope of candidates over the baseline, repeat by repeat; before anything is known half of it.
+  std::map<int, double> baseline;
+  std::map<Candidate, std::map<int, double>> others;
+  for (std::size_t i = 0; i < trials_.size(); ++i) {
+    if (repeats_[i] >= kFresh) continue;
+    const auto score = scorer_.score(trials_[i], WorkloadSet::searched, true);
+    if (!score) continue;
+    (scorer_.is_baseline(trials_[i]) ? baseline : others[trials_[i].candidate])[repeats_[i]] = *score;
+  }
+  double squares = baseline_variance_;
+  double products = baseline_variance_ / 2;
+  for (const auto& [candidate, runs] : others) {
+    Moments x;
+    Moments y;
+    for (const auto& [repeat, score] : runs) {
+      if (!baseline.contains(repeat)) continue;
+      x.add(baseline[repeat]);
+      y.add(score);
+    }
+    for (const auto& [repeat, score] : runs) {
+      if (!baseline.contains(repeat)) continue;
+      squares += (baseline[repeat] - x.mean()) * (baseline[repeat] - x.mean());
+      products += (baseline[repeat] - x.mean()) * (score - y.mean());
+    }
+  }
+  return products >= squares / 2;
+}
+
 void Session::set_baseline_noise(double sd, int degrees) {
   baseline_variance_ = sd * sd;
   baseline_degrees_ = degrees;
 }
 
 double Session::noise_sd() const {
-  double sum = baseline_variance_ * baseline_degrees_;
-  int degrees = baseline_degrees_;
+  double sum = 0;
+  int degrees = 0;
   for (const auto& [candidate, standing] : standings_) {
     if (!standing.is_good() || standing.runs() < 2 || candidate == space().start()) continue;
     Moments moments;
     for (const double score : standing.scores) moments.add(score);
     sum += moments.variance() * (standing.runs() - 1);
     degrees += standing.runs() - 1;
+  }
+  if (degrees < kEnoughDegrees) {
+    sum += baseline_variance_ * baseline_degrees_;
+    degrees += baseline_degrees_;
   }
   return degrees > 0 ? std::sqrt(sum / degrees) : 0;
 }

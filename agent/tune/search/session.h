@@ -1,6 +1,7 @@
 // A tuning run in progress: asks the plant, keeps the trials and their scores, and knows when it is over.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -18,11 +19,12 @@ namespace rocetune::search {
 // What is known of a candidate from all its trials.
 struct Standing {
   int spoiled = 0;               // runs without a score: failed or breached
-  std::vector<double> scores;    // of the others
+  std::vector<double> scores;    // of the others, without what their repeats do to all
   std::map<int, double> latest;  // of them, by repeat
   int runs() const { return static_cast<int>(scores.size()); }
   bool is_good() const { return !scores.empty() && spoiled == 0; }
   double mean() const;  // of a good one
+  double sd() const;
 };
 
 class Session {
@@ -42,6 +44,10 @@ class Session {
   // One trial. Null: the run is over (budget, stop, the plant). Asserts what the plant is promised: safe, and
   // no constraint broken.
   const Trial* run(const Question& question);
+
+  // The trial in which this candidate ran under this repeat, held-out workloads included, if the plant is
+  // repeatable; null: there is none, or another one may show something else.
+  const Trial* known(const Question& question) const;
 
   // Whether a candidate may be tried; counts what a constraint refuses, once for each candidate.
   bool is_allowed(const Candidate& candidate);
@@ -72,15 +78,22 @@ class Session {
   double confidence() const { return policy_.confidence_percent / 100; }
   double least_gain() const;  // minimum_gain_percent as a score
 
-  // Standard deviation of one trial's score by chance: of the A/A trials (which the caller sets), and of
-  // repeated candidates around their means, pooled.
+  // Standard deviation of one trial's score by chance: of repeated candidates around their means, pooled; of
+  // the A/A trials (which the caller sets) as long as few are. A baseline that suffers from a fault is often
+  // far noisier than what cures it.
   double noise_sd() const;
+  double baseline_sd() const { return std::sqrt(baseline_variance_); }
+  // Whether a repeat does to candidates what it does to the baseline, as far as it shows in the search: then
+  // a candidate is compared with the baseline's run under the same repeat, else with all of its runs. Hosts,
+  // which drift, are always compared with the run beside.
+  bool is_paired() const;
   void set_baseline_noise(double sd, int degrees);
   const std::map<std::size_t, int>& refused() const { return refused_; }  // by constraint
 
  private:
   std::uint64_t repeat_seed(int repeat) const;
   bool observe(Trial& trial, const Question& question);
+  void rate();
   bool ask(Trial& trial, const std::vector<Request>& requests);
 
   Plant& plant_;
@@ -91,6 +104,7 @@ class Session {
   Scorer scorer_;
   Random random_;
   std::deque<Trial> trials_;
+  std::deque<int> repeats_;  // of them
   std::map<Candidate, Standing> standings_;
   std::map<std::size_t, int> refused_;
   std::map<Candidate, bool> judged_;

@@ -22,13 +22,19 @@ bool measure_baseline(Session& session, Outcome& outcome);
 
 // A candidate against the best so far, under one repeat of the best after the other, as long as it is not
 // behind over those that both had (racing: Maron and Moore, NIPS 1993; the order of ParamILS and SMAC:
-// Hutter, Hoos, Leyton-Brown, LION 5, 2011). It wins with all of them; `allowance` is how far behind it may
-// be for that, as a score, and `most_repeats` are enough. Then it is crowned. False: the run is over.
+// Hutter, Hoos, Leyton-Brown, LION 5, 2011). It wins with all of them, or with a lead that chance does not
+// explain; then it is crowned. False: the run is over.
+struct Terms {
+  double allowance = 0;        // how far behind it may be and win, as a score; below 0: it has to be ahead
+  double patience = 0;         // how far behind that before the last repeat, in standard errors
+  int most_repeats = 3;        // are enough
+  bool is_foundation = false;  // much is built on it: under all of them whatever its lead
+};
 bool challenge(Session& session, Phase phase, const std::string& why, const Candidate& candidate,
-               double allowance = 0, int most_repeats = 3);
+               const Terms& terms = {});
 // Runs the best under more repeats, up to as many as the noise asks for, so that luck is found out. One that
 // fails there is best no longer.
-bool reassure(Session& session, int reserve);
+bool reassure(Session& session, int reserve, int most_repeats = 3);
 // Candidates that never failed, the start excluded, by what is surely theirs of their mean score, best first.
 std::vector<Candidate> by_rank(const Session& session);
 
@@ -38,6 +44,9 @@ std::vector<Candidate> by_rank(const Session& session);
 // Doctor's fixes together; where that is not better than the start, one after the other. Notes what cannot be
 // tried.
 void try_remedies(Session& session, Outcome& outcome);
+// The best so far with those of doctor's fixes that it lacks, all at once: what is known to be wrong shows in
+// the long run.
+void add_remedies(Session& session);
 // Every preset over the best so far, and everything at its standard value.
 void try_presets(Session& session, Outcome& outcome, int reserve);
 
@@ -75,19 +84,32 @@ struct Confirmation {
   std::vector<int> trials;           // numbers, baseline and candidate in pairs
   std::optional<Interval> gain;      // score
   std::optional<Interval> held_out;  // score
+  double mean = 0;                   // gain, as a score
+  bool is_steady = true;             // every run of the candidate had a good part of that
   int pairs = 0;
   int baseline_failures = 0;  // pairs in which it did not run
 };
-// Candidate and baseline in pairs, in turns (ABBA), under circumstances that are new to both. `attempt`
-// counts from 0: each has circumstances of its own.
-Confirmation confirm(Session& session, const Candidate& candidate, int attempt);
+// Candidate and baseline in pairs, in turns (ABBA), under circumstances that nobody was chosen by. `attempt`
+// counts from 0: each has circumstances of its own where a run cannot be repeated; where it can, all have the
+// same, and the baseline is run once. Leaves `reserve` trials.
+Confirmation confirm(Session& session, const Candidate& candidate, int attempt, int reserve = 0);
 
 // ---- what it comes from
 // -------------------------------------------------------------------------------------
 
-// Takes each change back from the best, and makes it alone, as far as the budget goes.
+// Takes each change back from the best, and makes it alone, until `reserve` trials are left.
 // `losses`: what is known of the first.
-std::vector<Attribution> attribute(Session& session, const Candidate& best, const Losses& losses);
+std::vector<Attribution> attribute(Session& session, const Candidate& best, const Losses& losses,
+                                   int reserve);
+// What a confirmed candidate is without the changes that neither help alone nor are missed, if that is
+// confirmed as well and no worse than chance or half of the least gain that counts. `attribution` keeps those
+// that are left.
+struct Pruned {
+  Candidate candidate;
+  Confirmation confirmation;
+};
+std::optional<Pruned> prune(Session& session, const Candidate& best, const Confirmation& confirmed,
+                            std::vector<Attribution>& attribution, int attempt);
 
 // Of all good candidates those that no other beats or equals in everything.
 std::vector<FrontPoint> front_of(const Session& session);

@@ -5,14 +5,17 @@
 #include <cmath>
 
 #include "agent/tune/search/interval.h"
+#include "agent/tune/search/remarks.h"
 #include "agent/tune/search/stages.h"
 #include "dataplane/base/statistics.h"
 
 namespace rocetune::search {
 namespace {
 
-constexpr int kConfirmTrials = 6;
-constexpr int kMostConfirmed = 2;  // candidates
+constexpr int kConfirmTrials = 8;
+constexpr int kMostConfirmed = 3;  // candidates
+// Of the best, before anything is built on it: what breaks down in one run of four shows in five of them.
+constexpr int kStressRepeats = 5;
 
 // Restores whatever happens.
 class Restored {
@@ -77,7 +80,7 @@ std::vector<WorkloadResult> results_of(Session& session, const std::vector<int>&
     std::vector<Objectives> before;
     std::vector<Objectives> after;
     std::vector<double> gains;
-    std::map<std::uint64_t, double> baseline;
+    std::map<std::uint64_t, const Trial*> baseline;
     for (const bool want_start : {true, false}) {
       for (const Trial& trial : session.trials()) {
         const bool is_wanted = confirmed.empty() ? trial.phase == Phase::baseline
@@ -86,12 +89,11 @@ std::vector<WorkloadResult> results_of(Session& session, const std::vector<int>&
         const auto& observation = trial.observations[w];
         if (!observation || !fault_of(*observation, want_start).empty()) continue;
         (want_start ? before : after).push_back(observation->objectives);
-        const auto score = session.scorer().workload_score(w, trial, true);
-        if (!score) continue;
         if (want_start) {
-          baseline[trial.repeat] = *score;
+          baseline[trial.repeat] = &trial;
         } else if (const auto pair = baseline.find(trial.repeat); pair != baseline.end()) {
-          gains.push_back(*score - pair->second);
+          if (const auto gained = session.scorer().workload_score(w, trial, *pair->second))
+            gains.push_back(*gained);
         }
       }
     }
@@ -106,11 +108,24 @@ std::vector<WorkloadResult> results_of(Session& session, const std::vector<int>&
   return out;
 }
 
-// Candidates worth a confirmation: the best, then the others.
+// Candidates worth a confirmation: the best, the next best that differs from it in more than one setting,
+// doctor's fixes and nothing else.
 std::vector<Candidate> finalists(const Session& session) {
-  std::vector<Candidate> out = by_rank(session);
-  std::erase(out, session.best());
-  out.insert(out.begin(), session.best());
+  std::vector<Candidate> out{session.best()};
+  const auto add = [&](const Candidate& candidate) {
+    const auto standing = session.standing(candidate);
+    if (!standing || !standing->is_good() || std::ranges::count(out, candidate) > 0) return false;
+    out.push_back(candidate);
+    return true;
+  };
+  for (const Candidate& candidate : by_rank(session)) {
+    if (session.space().difference(session.best(), candidate).size() > 1 && add(candidate)) break;
+  }
+  Candidate fixed = session.space().start();
+  for (const Suggestion& suggestion : session.plant().suggestions()) {
+    if (suggestion.kind == Suggestion::Kind::remedy) fixed = session.space().with(fixed, suggestion.settings);
+  }
+  add(session.space().canonical(std::move(fixed)));
   return out;
 }
 
@@ -140,9 +155,9 @@ class Tuning {
     if (!measure_baseline(session_, outcome_)) return interrupted();
     if (const std::string why = why_nothing_counts(session_); !why.empty()) return refuse(why);
     const int total = session_.total();
-    const int to_confirm = kConfirmTrials;
-    const int to_explain = std::min(4, total / 15);
-    const int to_shrink = std::min(10, total / 6);
+    const int to_confirm = std::min(kConfirmTrials, total / 4);
+    const int to_explain = std::min(6, total / 10);
+    const int to_shrink = std::min(8, total / 8);
     const int reserve = to_confirm + to_explain + to_shrink;
     std::vector<Guide::Proposal> proposals;
     if (guide_ != nullptr) proposals = guide_->propose(session_.trials(), stop);
@@ -154,7 +169,8 @@ class Tuning {
       reassure(session_, reserve);
       outcome_.stop_reason = search_on(session_, proposer_, reserve);
     }
-    reassure(session_, to_confirm + to_explain);
+    if (session_.left() > to_confirm + to_explain) add_remedies(session_);
+    reassure(session_, to_confirm + to_explain, kStressRepeats);
     if (session_.is_stopped()) return interrupted();
     decide(to_confirm + to_explain);
   }
@@ -183,6 +199,8 @@ class Tuning {
     }
     losses_ = shrink(session_, proposer_, to_keep);
     int attempt = 0;
+    int not_shown = 0;
+    std::optional<std::pair<Candidate, Confirmation>> confirmed;
     for (const Candidate& candidate : finalists(session_)) {
       const auto standing = session_.standing(candidate);
       if (attempt == kMostConfirmed || (!start_fails && standing->mean() < session_.least_gain())) break;
@@ -192,17 +210,34 @@ class Tuning {
       if (confirmation.result == Result::incomplete && !outcome_.reason.empty()) break;  // of the second
       outcome_.reason = confirmation.reason;
       confirmed_ = confirmation.trials;
-      if (confirmation.result == Result::better) return accept(candidate, confirmation);
-      if (confirmation.result == Result::not_shown || confirmation.result == Result::incomplete) break;
+      if (confirmation.result == Result::better && (!confirmed || confirmation.mean > confirmed->second.mean))
+        confirmed = {candidate, confirmation};
+      // One that now and then breaks down stands until there is a better one.
+      if (confirmation.result == Result::better && confirmation.is_steady) break;
+      if (confirmation.result == Result::incomplete) break;
+      // One side of the interval decides, half of the allowed error: two candidates may fail to gain enough.
+      if (confirmation.result == Result::not_shown && ++not_shown == 2) break;
     }
+    if (!confirmed) return;
+    outcome_.reason = confirmed->second.reason;
+    confirmed_ = confirmed->second.trials;
+    accept(confirmed->first, confirmed->second, attempt);
   }
 
-  void accept(const Candidate& candidate, const Confirmation& confirmation) {
+  void accept(Candidate best, Confirmation confirmation, int attempt) {
     outcome_.verdict = Verdict::change;
-    outcome_.best = candidate;
+    const int to_check = confirmation.pairs * (session_.plant().traits().is_repeatable ? 1 : 2);
+    outcome_.attribution =
+        attribute(session_, best, losses_, session_.left() / 3 >= to_check ? to_check : session_.left() / 2);
+    if (auto pruned = prune(session_, best, confirmation, outcome_.attribution, attempt)) {
+      best = std::move(pruned->candidate);
+      confirmation = std::move(pruned->confirmation);
+      outcome_.reason = confirmation.reason;
+      confirmed_ = confirmation.trials;
+    }
+    outcome_.best = best;
     if (confirmation.gain) outcome_.gain_percent = percent_of(*confirmation.gain);
     if (confirmation.held_out) outcome_.held_out_gain_percent = percent_of(*confirmation.held_out);
-    outcome_.attribution = attribute(session_, candidate, losses_);
   }
 
   void refuse(const std::string& why) {
@@ -241,6 +276,8 @@ class Tuning {
     }
     outcome_.plant_error = session_.plant_error();
     outcome_.trials.assign(session_.trials().begin(), session_.trials().end());
+    const std::string worse = text_of(worsened_by(session_.plant(), session_.policy(), outcome_));
+    if (!worse.empty()) outcome_.reason += "; in return gets worse: " + worse;
   }
 
  private:
