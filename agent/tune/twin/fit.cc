@@ -19,7 +19,7 @@ constexpr double kRobust = 3;
 // Of two points that explain the observed equally well the one nearer to the start is believed: as if the
 // start were known to a range.
 constexpr double kFaithInStart = 1;
-constexpr double kIsTold = 0.5;  // of the range
+constexpr double kToldFactor = 10, kToldPart = 0.3;
 constexpr double kFirstStep = 0.2, kLeastStep = 0.01;
 constexpr double kWalk = 0.125;
 constexpr double kPartToFind = 0.4;  // of the points; the others tell how sure it is
@@ -212,10 +212,15 @@ class Fitting {
         low = std::min(low, point[i]);
         high = std::max(high, point[i]);
       }
-      out.unknowns.push_back({.value = values[i],
-                              .low = unknowns_[i].at(std::max(0.0, low - kWalk / 2)),
-                              .high = unknowns_[i].at(std::min(1.0, high + kWalk / 2)),
-                              .is_told = !targets_.empty() && is_surrounded_[i] && high - low <= kIsTold});
+      const Unknown& unknown = unknowns_[i];
+      FittedUnknown one{.value = values[i],
+                        .low = unknown.at(std::max(0.0, low - kWalk / 2)),
+                        .high = unknown.at(std::min(1.0, high + kWalk / 2))};
+      const bool is_narrow = unknown.is_logarithmic
+                                 ? one.high <= one.low * kToldFactor
+                                 : one.high - one.low <= kToldPart * (unknown.max - unknown.min);
+      one.is_told = !targets_.empty() && is_surrounded_[i] && is_narrow;
+      out.unknowns.push_back(one);
     }
     out.modelled_before = looked_.at(start_).modelled;
     out.misfit_before = looked_.at(start_).misfit;

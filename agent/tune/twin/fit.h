@@ -37,8 +37,8 @@ struct FittedUnknown {
   // All points that were looked at and explain the observed as well (95 %, of one unknown) lie in between,
   // half of the distance to the next ones included.
   double low = 0, high = 0;
-  // They lie within half of the range, and all around it the misfit is worse. Else the value is the nearest
-  // to the start among those that explain it.
+  // They lie within a factor of 10, on a linear scale within 30 % of the range, and all around it the misfit
+  // is worse. Else the value is the nearest to the start among those that explain it.
   bool is_told = false;
 };
 
