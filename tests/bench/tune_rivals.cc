@@ -8,7 +8,8 @@
 //   nlopt    Sbplx (Rowan 1990, NLopt's LN_SBPLX) from the start; choices are positions, rounded
 //   none     scores CANDIDATE: "knob=value" in Space::text form, separated by tabs
 // What random and nlopt found is the best of their ten best by four fresh repeats, of those that run in all
-// of kRepeats others; its score is that of the others, natural logarithm of the gain over the baseline.
+// of kRepeats others and under which no more is lost on what is held out than would count as a gain; its
+// score is that of the others, natural logarithm of the gain over the baseline.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -73,6 +74,11 @@ class Trials {
       sum += *one;
     }
     return sum / kRepeats;
+  }
+  bool holds(const Candidate& candidate) {
+    const auto lost = held_out(candidate);
+    return mean(candidate, kJudgedBy, kRepeats) && lost &&
+           *lost > -std::log1p(policy_.minimum_gain_percent / 100);
   }
   // Mean over repeats; none if one of them has none.
   std::optional<double> mean(const Candidate& candidate, std::uint64_t first, int repeats) {
@@ -157,7 +163,7 @@ Candidate best_of(Trials& trials, std::vector<Tried> tried) {
   double best_score = -kMostGain;
   for (std::size_t i = 0; i < std::min(kFinalists, tried.size()); ++i) {
     const auto score = trials.mean(tried[i].candidate, kChosenBy, kChoosing);
-    if (score && *score > best_score && trials.mean(tried[i].candidate, kJudgedBy, kRepeats)) {
+    if (score && *score > best_score && trials.holds(tried[i].candidate)) {
       best_score = *score;
       best = tried[i].candidate;
     }

@@ -11,14 +11,17 @@
 namespace rocetune::search {
 namespace {
 
-// Looked at after so many pairs; each look may be wrong with its part of the whole chance (Bonferroni).
+// Looked at after so many runs of each. The last two may say that it holds, each may be wrong with its part
+// of the whole chance (Bonferroni); the first only that it does not.
 struct Look {
-  int pairs;
+  int baselines;
+  int candidates;  // at least as many; more where it need not run beside the baseline
+  bool may_accept;
 };
-constexpr std::array kLooks{Look{3}, Look{5}};
-// Of the candidate, where it need not run beside the baseline: at once, as what breaks down now and then is
-// to show.
-constexpr int kRuns = 5;
+constexpr std::array kLooks{Look{3, 3, false}, Look{3, 5, true}, Look{5, 5, true}};
+constexpr int kAcceptingLooks = 2;
+// What is held out may lose no more than so many times what counts as a gain, however large chance is.
+constexpr double kMostHeldOut = 3;
 // Each run of what is steady has this part of the mean gain.
 constexpr double kSteady = 0.25;
 
@@ -57,8 +60,8 @@ class Confirming {
     return true;
   }
   // The baseline where the candidate ran alone.
-  bool complete() {
-    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+  bool complete(int baselines) {
+    for (std::size_t i = 0; i < std::min(pairs_.size(), static_cast<std::size_t>(baselines)); ++i) {
       if (pairs_[i].baseline != nullptr) continue;
       pairs_[i].baseline = session_.run(asked(false, static_cast<int>(i)));
       if (pairs_[i].baseline == nullptr) return false;
@@ -121,7 +124,7 @@ class Confirming {
   // empty: none did. As long as it is not the `is_last` look, by more than half as much again.
   std::string worse_held_out(bool is_last) {
     const Scorer scorer = plain_scorer();
-    is_hurt_ = false;
+    hurt_.clear();
     for (const std::size_t w : scorer.members(WorkloadSet::held_out)) {
       std::vector<double> before;
       std::vector<double> after;
@@ -145,13 +148,14 @@ class Confirming {
       if (changes.empty()) continue;
       // One run that went wrong is chance.
       const double change = median(changes);
-      const double chance = noise_floor(before, after.size());
-      const double floor = std::max(chance, session_.least_gain());
-      is_hurt_ = is_hurt_ || change < -floor;
-      if (change < -floor * (is_last ? 1 : 1.5)) {
-        return fmt::format("held-out workload {} got worse by {:.2f} %, {:.2f} % may be",
-                           session_.plant().workloads()[w].name, -percent_of(change), -percent_of(-floor));
-      }
+      const double floor = noise_floor(before, after);
+      Moments mean;
+      for (const double one : changes) mean.add(one);
+      if (change >= -floor && mean.mean() >= -2 * floor) continue;
+      hurt_ = fmt::format("held-out workload {} got worse by {:.2f} %, {:.2f} % may be",
+                          session_.plant().workloads()[w].name,
+                          -percent_of(change < -floor ? change : mean.mean()), -percent_of(-floor));
+      if (is_last || change < -1.5 * floor || mean.mean() < -3 * floor) return hurt_;
     }
     return {};
   }
@@ -164,7 +168,7 @@ class Confirming {
     }));
   }
   // The last worse_held_out found something, if not enough to end it.
-  bool is_hurt() const { return is_hurt_; }
+  const std::string& hurt() const { return hurt_; }
   const std::vector<Pair>& pairs() const { return pairs_; }
 
  private:
@@ -191,15 +195,24 @@ class Confirming {
     }
     return out;
   }
-  // How far the mean of so many runs of the baseline may be from that of what it is compared with by chance,
-  // from the scores of all its runs.
-  double noise_floor(const std::vector<double>& baseline, std::size_t runs) const {
-    if (baseline.size() < 2 || runs == 0) return 0;
-    Moments moments;
-    for (const double score : baseline) moments.add(score);
-    const double compared = static_cast<double>(is_paired_ ? runs : baseline.size());
-    return student_quantile(static_cast<int>(baseline.size()) - 1, session_.confidence()) *
-           moments.standard_deviation() * std::sqrt(1 / static_cast<double>(runs) + 1 / compared);
+  // How far the means of two workloads' scores may be from each other by chance: Welch's interval, at most so
+  // many times what counts as a gain.
+  double noise_floor(const std::vector<double>& before, const std::vector<double>& after) const {
+    if (before.size() < 2 || after.size() < 2) return session_.least_gain();
+    const auto part_of = [](const std::vector<double>& scores) {
+      Moments moments;
+      for (const double score : scores) moments.add(score);
+      return std::pair(moments.variance() / static_cast<double>(scores.size()),
+                       static_cast<double>(scores.size() - 1));
+    };
+    const auto [part_a, degrees_a] = part_of(before);
+    const auto [part_b, degrees_b] = part_of(after);
+    const double variance = part_a + part_b;
+    if (variance <= 0) return session_.least_gain();
+    const double degrees = variance * variance / (part_a * part_a / degrees_a + part_b * part_b / degrees_b);
+    const double chance =
+        student_quantile(std::max(1, static_cast<int>(degrees)), session_.confidence()) * std::sqrt(variance);
+    return std::clamp(chance, session_.least_gain(), kMostHeldOut * session_.least_gain());
   }
 
   Session& session_;
@@ -208,7 +221,7 @@ class Confirming {
   bool is_paired_;
   Policy plain_policy_;
   std::vector<Pair> pairs_;
-  bool is_hurt_ = false;
+  std::string hurt_;
 };
 
 std::string range_text(const Interval& gain) {
@@ -247,15 +260,18 @@ void judge(Session& session, Confirming& confirming, double confidence, bool is_
   // The candidate ran in all pairs. Where the baseline did not in half of them, that is worth more than any
   // gain.
   const int baselines = confirming.baselines();
-  const bool is_cure = !confirming.is_hurt() && 2 * out.baseline_failures >= baselines &&
+  const bool is_cure = confirming.hurt().empty() && 2 * out.baseline_failures >= baselines &&
                        (!out.gain || out.gain->mid >= -session.least_gain());
   const bool is_better = out.gain && out.gain->low > 0 &&
-                         std::min(out.gain->mid, out.mean) >= session.least_gain() && !confirming.is_hurt();
+                         std::min(out.gain->mid, out.mean) >= session.least_gain() &&
+                         confirming.hurt().empty();
   out.result = is_better || is_cure ? Confirmation::Result::better : Confirmation::Result::not_shown;
   if (is_cure) {
     out.reason =
         fmt::format("it ran {0} times of {0} under new circumstances, what is there {1} times of {2}",
                     out.pairs, baselines - out.baseline_failures, baselines);
+  } else if (!confirming.hurt().empty()) {
+    out.reason = confirming.hurt();
   } else if (!out.gain) {
     out.reason = "what is there failed too often to be compared with";
   } else {
@@ -271,19 +287,16 @@ void judge(Session& session, Confirming& confirming, double confidence, bool is_
 Confirmation confirm(Session& session, const Candidate& candidate, int attempt, int reserve) {
   Confirming confirming(session, candidate, attempt);
   Confirmation out;
-  const double confidence = 1 - (1 - session.confidence()) / static_cast<double>(kLooks.size());
+  const double confidence = 1 - (1 - session.confidence()) / kAcceptingLooks;
+  const bool is_alone = session.plant().traits().is_repeatable;
   for (const Look& look : kLooks) {
-    const int runs = session.plant().traits().is_repeatable ? std::max(look.pairs, kRuns) : look.pairs;
+    if (!is_alone && !look.may_accept) continue;
+    const int runs = is_alone ? look.candidates : look.baselines;
     // Whether it holds comes before what it comes from.
-    if (session.left() < reserve + confirming.missing(runs, look.pairs)) {
-      if (out.result == Confirmation::Result::incomplete)
-        out.reason = "the budget ended before it was confirmed";
-      return out;
-    }
-    bool is_whole = true;
+    bool is_whole = session.left() >= reserve + confirming.missing(runs, look.baselines);
     while (is_whole && static_cast<int>(confirming.pairs().size()) < runs)
-      is_whole = confirming.run_pair(static_cast<int>(confirming.pairs().size()) < look.pairs);
-    if (is_whole && look.pairs == runs) is_whole = confirming.complete();
+      is_whole = confirming.run_pair(static_cast<int>(confirming.pairs().size()) < look.baselines);
+    is_whole = is_whole && confirming.complete(look.baselines);
     out.trials.clear();
     for (const Pair& pair : confirming.pairs()) {
       for (const Trial* trial : {pair.baseline, pair.candidate}) {
@@ -295,7 +308,11 @@ Confirmation confirm(Session& session, const Candidate& candidate, int attempt, 
         out.reason = "the budget ended before it was confirmed";
       return out;
     }
-    judge(session, confirming, confidence, look.pairs == kLooks.back().pairs, out);
+    judge(session, confirming, confidence, look.baselines == kLooks.back().baselines, out);
+    if (out.result == Confirmation::Result::better && !look.may_accept) {
+      out.result = Confirmation::Result::incomplete;
+      continue;
+    }
     if (out.result != Confirmation::Result::not_shown) return out;
     // Far from worth it: more pairs would not change that.
     if (out.gain && out.gain->high < session.least_gain()) return out;

@@ -77,7 +77,7 @@ bool challenge(Session& session, Phase phase, const std::string& why, const Cand
     }
     ++shared;
     if (!own->is_good()) return true;
-    if (!champion || !champion->is_good()) continue;
+    if (!champion || !session.standing(best)->is_good()) continue;
     // What the repeat does to all is in both.
     ahead += own->latest.at(repeat) - session.standing(best)->latest.at(repeat);
     // Nothing at all is not chance.

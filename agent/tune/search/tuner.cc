@@ -118,14 +118,17 @@ std::vector<Candidate> finalists(const Session& session) {
     out.push_back(candidate);
     return true;
   };
-  for (const Candidate& candidate : by_rank(session)) {
-    if (session.space().difference(session.best(), candidate).size() > 1 && add(candidate)) break;
-  }
   Candidate fixed = session.space().start();
   for (const Suggestion& suggestion : session.plant().suggestions()) {
     if (suggestion.kind == Suggestion::Kind::remedy) fixed = session.space().with(fixed, suggestion.settings);
   }
-  add(session.space().canonical(std::move(fixed)));
+  fixed = session.space().canonical(std::move(fixed));
+  const auto at_fixed = session.standing(fixed);
+  if (at_fixed && at_fixed->is_good() && at_fixed->mean() > session.best_score() / 2) add(fixed);
+  for (const Candidate& candidate : by_rank(session)) {
+    if (session.space().difference(session.best(), candidate).size() > 1 && add(candidate)) break;
+  }
+  add(fixed);
   return out;
 }
 
@@ -156,7 +159,7 @@ class Tuning {
     if (const std::string why = why_nothing_counts(session_); !why.empty()) return refuse(why);
     const int total = session_.total();
     const int to_confirm = std::min(kConfirmTrials, total / 4);
-    const int to_explain = std::min(6, total / 10);
+    const int to_explain = std::min(8, total / 7);
     const int to_shrink = std::min(8, total / 8);
     const int reserve = to_confirm + to_explain + to_shrink;
     std::vector<Guide::Proposal> proposals;
@@ -218,6 +221,10 @@ class Tuning {
       // One side of the interval decides, half of the allowed error: two candidates may fail to gain enough.
       if (confirmation.result == Result::not_shown && ++not_shown == 2) break;
     }
+    if (attempt == 0)
+      outcome_.reason =
+          fmt::format("the best that was tried gained {:.2f} % in the end, {:.2f} % is needed",
+                      percent_of(session_.best_score()), session_.policy().minimum_gain_percent);
     if (!confirmed) return;
     outcome_.reason = confirmed->second.reason;
     confirmed_ = confirmed->second.trials;
@@ -227,8 +234,7 @@ class Tuning {
   void accept(Candidate best, Confirmation confirmation, int attempt) {
     outcome_.verdict = Verdict::change;
     const int to_check = confirmation.pairs * (session_.plant().traits().is_repeatable ? 1 : 2);
-    outcome_.attribution =
-        attribute(session_, best, losses_, session_.left() / 3 >= to_check ? to_check : session_.left() / 2);
+    outcome_.attribution = attribute(session_, best, losses_, session_.left() >= 2 * to_check ? to_check : 0);
     if (auto pruned = prune(session_, best, confirmation, outcome_.attribution, attempt)) {
       best = std::move(pruned->candidate);
       confirmation = std::move(pruned->confirmation);

@@ -75,6 +75,22 @@ TEST_F(ScorerTest, WeighsWhatIsMeasuredAndCountsTheWorstWorkloadAgain) {
   EXPECT_FALSE(scorer.score(better, WorkloadSet::held_out)) << "it was not run";
 }
 
+TEST_F(ScorerTest, WhatGetsWorseCountsMore) {
+  policy_.weights = {};
+  policy_.weights[static_cast<std::size_t>(Objective::goodput)] = 1;
+  policy_.weights[static_cast<std::size_t>(Objective::p99_fct)] = 1;
+  policy_.loss_weight = 3;
+  Scorer scorer(plant_, policy_);
+  const Trial baseline = trial({measured(10, 10), measured(10), measured(10)}, true);
+  scorer.learn_baseline(baseline);
+  const Trial mixed = trial({measured(20, 20), measured(20), measured(10)}, false);
+  EXPECT_NEAR(*scorer.workload_score(0, mixed), (std::log(2) - 3 * std::log(2)) / 2, 1e-12);
+  EXPECT_NEAR(*scorer.workload_score(0, mixed, baseline), -std::log(2), 1e-12);
+  // Against another run of the baseline.
+  const Trial slower = trial({measured(5, 20), measured(10), measured(10)}, true);
+  EXPECT_NEAR(*scorer.workload_score(0, mixed, slower), std::log(4) / 2, 1e-12);
+}
+
 TEST_F(ScorerTest, WhatIsAbsentIsNotZero) {
   Scorer scorer(plant_, policy_);
   scorer.learn_baseline(trial({measured(10, 10), measured(10), measured(10)}, true));
@@ -140,6 +156,39 @@ TEST(Interval, HoldsTheMeanAsOftenAsItSays) {
   }
   EXPECT_LT(missed, 70);  // 50 expected, standard deviation 7
   EXPECT_GT(missed, 20);
+}
+
+TEST(Interval, OfAShiftHoldsItAsOftenAsItSaysWhateverTheErrors) {
+  Random random(5);
+  int missed = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const auto draw = [&](double shift) {  // one of eight breaks down
+      return shift + static_cast<double>(random.below(1000)) / 1000 - (random.below(8) == 0 ? 20.0 : 0.0);
+    };
+    std::vector<double> sample;
+    std::vector<double> others;
+    for (int k = 0; k < 5; ++k) sample.push_back(draw(0.3));
+    for (int k = 0; k < 6; ++k) others.push_back(draw(0));
+    const Interval interval = shift_interval(sample, others, 0.95).value();
+    EXPECT_LE(interval.low, interval.mid);
+    EXPECT_LE(interval.mid, interval.high);
+    missed += interval.low > 0.3 || interval.high < 0.3 ? 1 : 0;
+  }
+  EXPECT_LT(missed, 70);
+  EXPECT_GT(missed, 5);  // with so few values it holds it more often
+}
+
+// U of 3 beside 6: 84 arrangements, one of them has U = 0; of 2 beside 3 there are 10.
+TEST(Interval, OfAShiftNeedsEnoughValues) {
+  const std::vector<double> three{11, 12, 13};
+  const std::vector<double> six{1, 2, 3, 4, 5, 6};
+  const Interval interval = shift_interval(three, six, 0.97).value();
+  EXPECT_EQ(interval.low, 5);
+  EXPECT_EQ(interval.high, 12);
+  EXPECT_EQ(interval.mid, 8.5);
+  EXPECT_TRUE(shift_interval(three, six, 0.976));
+  EXPECT_FALSE(shift_interval(three, six, 0.98));
+  EXPECT_FALSE(shift_interval(std::vector<double>{1, 2}, std::vector<double>{3, 4, 5}, 0.95));
 }
 
 TEST(Policy, ComesFromTheShippedFile) {
