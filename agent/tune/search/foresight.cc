@@ -14,7 +14,15 @@ namespace {
 // Sizes are believed while the error in the middle is at most this part of what was measured.
 constexpr double kErrorOfGain = 1.0 / 3;
 
-int direction(double score, double tolerance) { return score > tolerance ? 1 : score < -tolerance ? -1 : 0; }
+// What chance alone may be off by, on either side of 0.
+struct Tolerance {
+  double gain;
+  double loss;
+};
+
+int direction(double score, const Tolerance& tolerance) {
+  return score > tolerance.gain ? 1 : score < -tolerance.loss ? -1 : 0;
+}
 
 // From 1; equal values share the mean of their ranks.
 std::vector<double> ranks_of(const std::vector<double>& values) {
@@ -45,13 +53,15 @@ std::optional<double> correlation(const std::vector<double>& a, const std::vecto
 }
 
 // In whole tolerances: what chance alone tells apart has one rank.
-double coarse(double score, double tolerance) {
-  return tolerance > 0 ? std::trunc(score / tolerance) : score;
+double coarse(double score, const Tolerance& tolerance) {
+  const double unit = score < 0 ? tolerance.loss : tolerance.gain;
+  return unit > 0 ? std::trunc(score / unit) : score;
 }
 
 }  // namespace
 
-Foresight foresight_of(const std::vector<Foretold>& foretold, double tolerance) {
+Foresight foresight_of(const std::vector<Foretold>& foretold, double least_gain, double loss_weight) {
+  const Tolerance tolerance{least_gain, least_gain * loss_weight};
   Foresight out;
   std::vector<double> expected{0}, measured{0}, errors, gains;
   int promised = 0, kept = 0;
@@ -86,7 +96,7 @@ Foresight foresight_of(const std::vector<Foretold>& foretold, double tolerance) 
     out.says = fmt::format("It may not be believed: {}{}.", counted, error);
     return out;
   }
-  const double allowed = std::max(percent_of(tolerance), gains.empty() ? 0 : kErrorOfGain * median(gains));
+  const double allowed = std::max(percent_of(least_gain), gains.empty() ? 0 : kErrorOfGain * median(gains));
   if (out.median_error_percent && *out.median_error_percent <= allowed) {
     out.belief = Belief::believed;
     out.says = fmt::format("It may be believed: {}{}.", counted, error);

@@ -31,7 +31,7 @@ struct Foresight {
 // `tolerance`: gains closer to 0, or to each other, are no gains; a score. A candidate that did not run got
 // worse. Foretold gains hold where two thirds go as foretold, and the ranks not against it; if any was
 // foretold to gain, one that was did.
-Foresight foresight_of(const std::vector<Foretold>& foretold, double tolerance);
+Foresight foresight_of(const std::vector<Foretold>& foretold, double tolerance, double loss_weight = 1);
 
 }  // namespace rocetune::search
 

@@ -39,6 +39,7 @@ void try_unknown(Session& session, const Guide& guide, int reserve) {
 Guidance guidance_of(const Session& session, Guide& guide) {
   Guidance out;
   out.tolerance = tolerance_of(session);
+  out.loss_weight = session.policy().loss_weight;
   const Candidate start = session.space().start();
   for (const Trial& trial : session.trials()) {
     if (trial.candidate == start) continue;
@@ -76,7 +77,8 @@ bool follow(Session& session, Guide& guide, const std::vector<Guide::Proposal>& 
     if (!challenge(session, Phase::foretold, proposal.why, candidate)) return false;
   }
   outcome.guidance = guidance_of(session, guide);
-  const Foresight foresight = foresight_of(outcome.guidance->foretold, outcome.guidance->tolerance);
+  const Foresight foresight =
+      foresight_of(outcome.guidance->foretold, outcome.guidance->tolerance, outcome.guidance->loss_weight);
   outcome.guidance->is_followed = foresight.holds();
   if (foresight.holds()) try_unknown(session, guide, reserve);
   return foresight.holds();

@@ -112,6 +112,7 @@ struct Foretold {
 struct Guidance {
   std::vector<Foretold> foretold;  // as far as it was tried, in its order
   double tolerance = 0;            // score; what is closer to 0 is chance, or not worth it
+  double loss_weight = 1;          // so many times as far off is a loss by chance (Policy::loss_weight)
   bool is_followed = false;        // it held, and the search ended with it
 };
 

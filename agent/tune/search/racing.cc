@@ -31,7 +31,9 @@ int repeats_wanted(const Session& session) {
 
 // The same before much is built on the best: as many as may be, unless chance does nothing at all. What
 // breaks down now and then does not show in few runs.
-int repeats_wanted(const Session& session, int most) { return session.baseline_sd() < kSame ? 1 : most; }
+int repeats_wanted(const Session& session, int most) {
+  return session.baseline_sd() < kSame ? least_repeats(session) : most;
+}
 
 // The champion's searched repeats. Each challenger begins with another of them: one that was lucky for the
 // champion does not keep all others away.

@@ -47,7 +47,8 @@ void write_predictions(JsonWriter& out, const search::Space& space, const search
 
 search::Foresight foresight_of(const search::Outcome& outcome) {
   if (!outcome.guidance) return search::foresight_of({}, 0);
-  return search::foresight_of(outcome.guidance->foretold, outcome.guidance->tolerance);
+  return search::foresight_of(outcome.guidance->foretold, outcome.guidance->tolerance,
+                              outcome.guidance->loss_weight);
 }
 
 std::optional<int> spared_trials(const search::Outcome& outcome) {
