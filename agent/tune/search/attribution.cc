@@ -42,14 +42,18 @@ Attribution::Effect effect_of(const Session& session, double whole, std::optiona
   return helps_alone || is_missed ? Effect::part : Effect::none;
 }
 
-Interval around(double score, double half) { return percent_of(Interval{score - half, score, score + half}); }
+Interval around(const Lead& lead) {
+  return percent_of(Interval{lead.score - lead.half, lead.score, lead.score + lead.half});
+}
 
 }  // namespace
 
 std::vector<Attribution> attribute(Session& session, const Candidate& best, const Losses& known,
                                    int reserve) {
   const Space& space = session.space();
-  const std::vector<ChangeGroup> groups = groups_of(session.plant(), best);
+  const std::vector<ChangeGroup> groups =
+      in_sets(session.plant(), groups_of(session.plant(), best),
+              [&](const ChangeGroup& group) { return !known.contains(knobs_of(group)); });
   const auto at_best = session.standing(best);
   std::vector<Attribution> out;
   if (!at_best || !at_best->is_good()) return out;
@@ -64,28 +68,28 @@ std::vector<Attribution> attribute(Session& session, const Candidate& best, cons
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const Candidate candidate = without(space, best, {groups[i]});
     const auto before = known.find(knobs_of(groups[i]));
+    Lead loss;
     if (before != known.end() && !session.standing(candidate)) {
-      losses[i] = before->second;
-      if (*losses[i] < kMostGain)
-        out[i].without = around(*losses[i], half_width(session, 1, at_best->runs()));
-      continue;
+      loss = before->second;
+    } else {
+      const auto standing =
+          measured(session, candidate, "the best without " + space.text(groups[i].settings), reserve);
+      if (!standing) continue;
+      // One that does not run without the change needs it more than any figure says.
+      loss = standing->is_good() ? lead_of(session, best, candidate) : Lead{kMostGain, 0};
     }
-    const auto standing =
-        measured(session, candidate, "the best without " + space.text(groups[i].settings), reserve);
-    if (!standing) continue;
-    // One that does not run without the change needs it more than any figure says.
-    losses[i] = standing->is_good() ? at_best->mean() - standing->mean() : kMostGain;
-    if (standing->is_good())
-      out[i].without = around(*losses[i], half_width(session, standing->runs(), at_best->runs()));
+    losses[i] = loss.score;
+    if (loss.score < kMostGain) out[i].without = around(loss);
   }
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const Candidate candidate = space.canonical(space.with(space.start(), groups[i].settings));
     const auto standing =
         measured(session, candidate, "nothing but " + space.text(groups[i].settings), reserve);
     if (!standing) continue;
-    gains[i] = standing->is_good() ? standing->mean() - start : 0;
-    if (standing->is_good() && at_start && at_start->is_good())
-      out[i].alone = around(*gains[i], half_width(session, standing->runs(), at_start->runs()));
+    const bool is_compared = standing->is_good() && at_start && at_start->is_good();
+    const Lead gain = is_compared ? lead_of(session, candidate, space.start()) : Lead{};
+    gains[i] = is_compared ? gain.score : standing->is_good() ? standing->mean() - start : 0;
+    if (is_compared) out[i].alone = around(gain);
   }
   for (std::size_t i = 0; i < groups.size(); ++i)
     out[i].effect = effect_of(session, whole, gains[i], losses[i]);

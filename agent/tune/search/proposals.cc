@@ -17,6 +17,8 @@ constexpr int kRepairs = 12;
 constexpr int kAttempts = 20;  // to find something allowed
 // Numbers moved in one explored candidate: few enough that one bad move does not hide a good one too often.
 constexpr std::size_t kMovedTogether = 3;
+// So many settings of one published set, each as it has them, make up that set.
+constexpr std::ptrdiff_t kLeastOfSet = 4;
 
 double density(double z) { return std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi); }
 double distribution(double z) { return std::erfc(-z / std::numbers::sqrt2) / 2; }
@@ -70,6 +72,25 @@ std::vector<ChangeGroup> groups_of(const Plant& plant, const Candidate& candidat
     if (!taken.contains(setting.knob)) out.push_back({{setting}, {}, false});
   }
   return out;
+}
+
+std::vector<ChangeGroup> in_sets(const Plant& plant, std::vector<ChangeGroup> groups,
+                                 const std::function<bool(const ChangeGroup&)>& may_join) {
+  for (const Suggestion& preset : plant.suggestions()) {
+    if (preset.kind != Suggestion::Kind::preset) continue;
+    const auto is_of_it = [&](const ChangeGroup& group) {
+      return group.suggestion.empty() && may_join(group) &&
+             std::ranges::find(preset.settings, group.settings.front()) != preset.settings.end();
+    };
+    if (std::ranges::count_if(groups, is_of_it) < kLeastOfSet) continue;
+    ChangeGroup set{{}, preset.id, false};
+    for (const ChangeGroup& group : groups) {
+      if (is_of_it(group)) set.settings.push_back(group.settings.front());
+    }
+    std::erase_if(groups, is_of_it);
+    groups.push_back(std::move(set));
+  }
+  return groups;
 }
 
 std::vector<std::size_t> knobs_of(const ChangeGroup& group) {

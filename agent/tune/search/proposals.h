@@ -1,6 +1,7 @@
 // Which candidate to try next.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,6 +27,10 @@ struct ChangeGroup {
 // The changes that make the candidate out of the start: first the plant's fixes that it has in full, numbers
 // refined or not, in their order, then the other knobs one by one.
 std::vector<ChangeGroup> groups_of(const Plant& plant, const Candidate& candidate);
+// Those of one knob that come from one published set, and may, joined: where a dozen changes are more than
+// can be looked at, one that is looked at says more.
+std::vector<ChangeGroup> in_sets(const Plant& plant, std::vector<ChangeGroup> groups,
+                                 const std::function<bool(const ChangeGroup&)>& may_join);
 std::vector<std::size_t> knobs_of(const ChangeGroup& group);
 // The candidate with the groups' knobs back at the start.
 Candidate without(const Space& space, Candidate candidate, const std::vector<ChangeGroup>& groups);

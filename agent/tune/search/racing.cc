@@ -96,6 +96,22 @@ bool challenge(Session& session, Phase phase, const std::string& why, const Cand
   return true;
 }
 
+Lead lead_of(const Session& session, const Candidate& one, const Candidate& other) {
+  const Standing a = session.standing(one).value();
+  const Standing b = session.standing(other).value();
+  Moments differences;
+  for (const auto& [repeat, score] : a.latest) {
+    if (const auto beside = b.latest.find(repeat); beside != b.latest.end())
+      differences.add(score - beside->second);
+  }
+  const bool is_paired = session.plant().traits().is_repeatable && differences.count() > 0;
+  const double runs = static_cast<double>(differences.count());
+  const double squares = is_paired ? 2 / runs : 1.0 / a.runs() + 1.0 / b.runs();
+  Lead out{is_paired ? differences.mean() : a.mean() - b.mean(), 2 * session.noise_sd() * std::sqrt(squares)};
+  if (is_paired && std::fabs(out.score) < kSame) out.half = 0;
+  return out;
+}
+
 std::vector<Candidate> by_rank(const Session& session) {
   std::vector<std::pair<double, Candidate>> ranked;
   for (const auto& [candidate, standing] : session.standings()) {

@@ -16,6 +16,8 @@ constexpr int kGreedyEvery = 3;
 constexpr int kPatience = 6;
 constexpr double kLeastPromise = 0.125;
 constexpr int kShrinks = 5;
+// This part of a score is given for a smaller plan, where chance hides it.
+constexpr double kPartOfGain = 0.05;
 constexpr int kShrinkRepeats = 2;
 
 int exploration(const Session& session, const Proposer& proposer, int reserve) {
@@ -30,11 +32,16 @@ bool tried(Session& session, const Proposal& proposal, bool is_foundation = fals
 }
 
 // Changes of the best and what the model expects of taking each of them back, the most needless first.
-std::vector<std::pair<double, ChangeGroup>> expected_losses(Session& session, const Proposer& proposer) {
+// More than `most` of them: published sets as one.
+std::vector<std::pair<double, ChangeGroup>> expected_losses(Session& session, const Proposer& proposer,
+                                                            int most = INT_MAX) {
   std::vector<std::pair<double, ChangeGroup>> out;
   const Candidate& best = session.best();
   const double expected = proposer.expected(best);
-  for (const ChangeGroup& group : groups_of(session.plant(), best)) {
+  std::vector<ChangeGroup> groups = groups_of(session.plant(), best);
+  if (static_cast<int>(groups.size()) > most)
+    groups = in_sets(session.plant(), std::move(groups), [](const ChangeGroup&) { return true; });
+  for (const ChangeGroup& group : groups) {
     if (group.is_vital) continue;
     out.emplace_back(expected - proposer.expected(without(session.space(), best, {group})), group);
   }
@@ -53,7 +60,8 @@ std::vector<std::pair<double, ChangeGroup>> expected_losses(Session& session, co
 double allowance_of(const Session& session) {
   const auto at_best = session.standing(session.best());
   const double noise = session.noise_sd() / std::sqrt(static_cast<double>(std::max(1, at_best->runs())));
-  return std::min(session.least_gain() / 2, std::max(session.least_gain() / 4, noise));
+  const double most = std::max(session.least_gain() / 2, kPartOfGain * session.best_score());
+  return std::min(most, std::max(session.least_gain() / 4, noise));
 }
 
 // All that the model calls needless, then half of it, …
@@ -123,7 +131,7 @@ Losses shrink(Session& session, Proposer& proposer, int reserve) {
   if (!at_best || !at_best->is_good() || !proposer.learn()) return out;
   double allowance = allowance_of(session);
   take_back_together(session, proposer, allowance, reserve);
-  for (const auto& [expected, group] : expected_losses(session, proposer)) {
+  for (const auto& [expected, group] : expected_losses(session, proposer, session.left() - reserve)) {
     const Candidate best = session.best();
     const Candidate smaller = without(session.space(), best, {group});
     if (session.left() <= reserve) break;
@@ -137,7 +145,7 @@ Losses shrink(Session& session, Proposer& proposer, int reserve) {
     if (session.best() == smaller) {
       allowance = std::max(0.0, allowance - std::max(0.0, before - session.best_score()));
     } else if (standing) {
-      out[knobs_of(group)] = standing->is_good() ? before - standing->mean() : kMostGain;
+      out[knobs_of(group)] = standing->is_good() ? lead_of(session, best, smaller) : Lead{kMostGain, 0};
     }
   }
   return out;

@@ -35,6 +35,12 @@ bool challenge(Session& session, Phase phase, const std::string& why, const Cand
 // Runs the best under more repeats, up to as many as the noise asks for, so that luck is found out. One that
 // fails there is best no longer.
 bool reassure(Session& session, int reserve, int most_repeats = 3);
+// How far one good candidate is ahead of another: over the repeats that both had, else by their means.
+struct Lead {
+  double score = 0;
+  double half = 0;  // what chance may make of it: two standard errors; 0 where nothing at all differs
+};
+Lead lead_of(const Session& session, const Candidate& one, const Candidate& other);
 // Candidates that never failed, the start excluded, by what is surely theirs of their mean score, best first.
 std::vector<Candidate> by_rank(const Session& session);
 
@@ -66,7 +72,7 @@ std::string search_on(Session& session, Proposer& proposer, int reserve);
 // Takes back what the best does not need, several changes at once and then one by one: the smallest candidate
 // as good is crowned. Returns what taking back one change alone was measured to lose, by its knobs, as a
 // score.
-using Losses = std::map<std::vector<std::size_t>, double>;
+using Losses = std::map<std::vector<std::size_t>, Lead>;
 Losses shrink(Session& session, Proposer& proposer, int reserve);
 
 // ---- whether it holds

@@ -175,7 +175,8 @@ class Tuning {
     if (session_.left() > to_confirm + to_explain) add_remedies(session_);
     reassure(session_, to_confirm + to_explain, kStressRepeats);
     if (session_.is_stopped()) return interrupted();
-    decide(to_confirm + to_explain);
+    // What is taken back to no loss need not be explained.
+    decide(to_confirm + to_explain / 2);
   }
 
  private:
