@@ -53,7 +53,7 @@ def effects(answer):
 
 
 def clamp(options, claims):
-    two = ["--only", CLAMP, "--only", HYPER, "--budget", 20]
+    two = ["--only", CLAMP, "--only", HYPER, "--budget", 30]
     for seed in (1, 2):
         answer = tune(options.rocetune, "--fabric", REFERENCE / "clamp-160.toml", *SHORT, *two, "--seed", seed)
         found, effect = settings(answer), effects(answer)

@@ -65,7 +65,7 @@ std::vector<Attribution> attribute(Session& session, const Candidate& best, cons
   for (std::size_t i = 0; i < groups.size(); ++i)
     out.push_back({groups[i].settings, groups[i].suggestion, {}, {}});
 
-  for (std::size_t i = 0; i < groups.size(); ++i) {
+  const auto measure_loss = [&](std::size_t i) {
     const Candidate candidate = without(space, best, {groups[i]});
     const auto before = known.find(knobs_of(groups[i]));
     Lead loss;
@@ -74,22 +74,40 @@ std::vector<Attribution> attribute(Session& session, const Candidate& best, cons
     } else {
       const auto standing =
           measured(session, candidate, "the best without " + space.text(groups[i].settings), reserve);
-      if (!standing) continue;
+      if (!standing) return;
       // One that does not run without the change needs it more than any figure says.
       loss = standing->is_good() ? lead_of(session, best, candidate) : Lead{kMostGain, 0};
     }
     losses[i] = loss.score;
     if (loss.score < kMostGain) out[i].without = around(loss);
-  }
-  for (std::size_t i = 0; i < groups.size(); ++i) {
+  };
+  const auto measure_gain = [&](std::size_t i) {
     const Candidate candidate = space.canonical(space.with(space.start(), groups[i].settings));
     const auto standing =
         measured(session, candidate, "nothing but " + space.text(groups[i].settings), reserve);
-    if (!standing) continue;
+    if (!standing) return;
     const bool is_compared = standing->is_good() && at_start && at_start->is_good();
     const Lead gain = is_compared ? lead_of(session, candidate, space.start()) : Lead{};
     gains[i] = is_compared ? gain.score : standing->is_good() ? standing->mean() - start : 0;
     if (is_compared) out[i].alone = around(gain);
+  };
+  // What is known to be missed first: whether it helps alone is what people ask next.
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const bool is_known =
+        known.contains(knobs_of(groups[i])) || session.standing(without(space, best, {groups[i]}));
+    if (is_known) measure_loss(i);
+  }
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (losses[i].value_or(0) >= session.least_gain()) measure_gain(i);
+  }
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (!losses[i]) measure_loss(i);
+  }
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < groups.size(); ++i) order.push_back(i);
+  std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return losses[i].value_or(0); });
+  for (const std::size_t i : order) {
+    if (!gains[i]) measure_gain(i);
   }
   for (std::size_t i = 0; i < groups.size(); ++i)
     out[i].effect = effect_of(session, whole, gains[i], losses[i]);

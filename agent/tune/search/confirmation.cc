@@ -289,6 +289,8 @@ Confirmation confirm(Session& session, const Candidate& candidate, int attempt, 
   Confirmation out;
   const double confidence = 1 - (1 - session.confidence()) / kAcceptingLooks;
   const bool is_alone = session.plant().traits().is_repeatable;
+  const bool is_quiet = std::max(session.noise_sd(), session.baseline_sd()) < session.least_gain() / 4;
+  bool holds_so_far = false;
   for (const Look& look : kLooks) {
     if (!is_alone && !look.may_accept) continue;
     const int runs = is_alone ? look.candidates : look.baselines;
@@ -304,12 +306,15 @@ Confirmation confirm(Session& session, const Candidate& candidate, int attempt, 
       }
     }
     if (!is_whole) {
+      // What held with fewer runs holds; more were to show how steady it is.
+      if (holds_so_far) out.result = Confirmation::Result::better;
       if (out.result == Confirmation::Result::incomplete)
         out.reason = "the budget ended before it was confirmed";
       return out;
     }
     judge(session, confirming, confidence, look.baselines == kLooks.back().baselines, out);
-    if (out.result == Confirmation::Result::better && !look.may_accept) {
+    holds_so_far = out.result == Confirmation::Result::better;
+    if (holds_so_far && !look.may_accept && !is_quiet) {
       out.result = Confirmation::Result::incomplete;
       continue;
     }

@@ -202,8 +202,14 @@ std::vector<Setting> Proposer::untried_choices() const {
     if (knob.is_numeric() || !space.is_alive(k, best)) continue;
     for (int choice = 0; choice < static_cast<int>(knob.count()); ++choice) {
       const double value = choice;
-      const bool was_tried = std::ranges::any_of(
-          session_.trials(), [&](const Trial& trial) { return trial.candidate.values[k] == value; });
+      // With all other choices as the best has them: a mode that breaks down says nothing of its parts.
+      const bool was_tried = std::ranges::any_of(session_.trials(), [&](const Trial& trial) {
+        for (std::size_t other = 0; other < space.size(); ++other) {
+          const double wanted = other == k ? value : best.values[other];
+          if (!space[other].is_numeric() && trial.candidate.values[other] != wanted) return false;
+        }
+        return true;
+      });
       if (was_tried || !knob.is_safe(value)) continue;
       ranked.emplace_back(knob.standard == value ? 0 : static_cast<int>(knob.count()), Setting{k, value});
     }
