@@ -140,6 +140,8 @@ def test_the_change_is_found_and_committed():
     print(f"{found['trials']} trials, gain {found['gain_percent']}, {found['best_settings']}", flush=True)
     expect(found["committed"] and found["restored"], "committed, after all trials were taken back")
     expect(found["gain_percent"]["low"] > 50, f"gain: {found['gain_percent']}")
+    worth = {change["knob"]: part["effect"] for part in found["attribution"] for change in part["changes"]}
+    expect_equal(worth["class.profile"], "cure", f"what the class map is worth, of {worth}")
     for one in _ends():
       expect_equal(_data_priority(one), [[RIGHT_DSCP, 3]], f"map of {one.netdev}")
     expect_equal(history()[-1]["outcome"], "committed", "outcome of the last transaction")
