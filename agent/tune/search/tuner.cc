@@ -192,7 +192,7 @@ class Tuning {
   void accept(Candidate best, Confirmation confirmation, int attempt) {
     outcome_.verdict = Verdict::change;
     const int to_check = session_.plant().traits().is_repeatable ? 3 : 6;
-    outcome_.attribution = attribute(session_, best, losses_, session_.left() >= 3 * to_check ? to_check : 0);
+    outcome_.attribution = attribute(session_, best, losses_, session_.left() > 2 * to_check ? to_check : 0);
     if (auto pruned = prune(session_, best, confirmation, outcome_.attribution, attempt)) {
       best = std::move(pruned->candidate);
       confirmation = std::move(pruned->confirmation);
