@@ -159,8 +159,8 @@ class Tuning {
     if (const std::string why = why_nothing_counts(session_); !why.empty()) return refuse(why);
     const int total = session_.total();
     const int to_confirm = std::clamp(total / 4, 6, kConfirmTrials);
-    const int to_explain = std::min(8, total / 7);
-    const int to_shrink = std::min(8, total / 8);
+    const int to_explain = std::min(9, total / 6);
+    const int to_shrink = std::min(6, total / 10);
     const int reserve = to_confirm + to_explain + to_shrink;
     std::vector<Guide::Proposal> proposals;
     if (guide_ != nullptr) proposals = guide_->propose(session_.trials(), stop);
@@ -235,7 +235,7 @@ class Tuning {
   void accept(Candidate best, Confirmation confirmation, int attempt) {
     outcome_.verdict = Verdict::change;
     const int to_check = session_.plant().traits().is_repeatable ? 3 : 6;
-    outcome_.attribution = attribute(session_, best, losses_, session_.left() >= 2 * to_check ? to_check : 0);
+    outcome_.attribution = attribute(session_, best, losses_, session_.left() > 2 * to_check ? to_check : 0);
     if (auto pruned = prune(session_, best, confirmation, outcome_.attribution, attempt)) {
       best = std::move(pruned->candidate);
       confirmation = std::move(pruned->confirmation);
