@@ -214,11 +214,9 @@ std::string judged_section(const TunePage& page) {
              "<h2>How it was judged</h2>\n<p>Guardrails first: what drops packets of lossless classes, "
              "closes a "
              "deadlock or fails is never best. Then the weighted mean of the gains in what each workload "
-             "measures, "
-             "by their logarithm; the worst workload counts for {:g}\u00a0% beside the mean of all. A gain "
-             "below "
-             "{:g}\u00a0% is not worth a change.</p>\n",
-             100 * page.policy.worst_share, page.policy.minimum_gain_percent) +
+             "measures, by their logarithm, in which a loss counts {:g} times; the worst workload counts for "
+             "{:g}\u00a0% beside the mean of all. A gain below {:g}\u00a0% is not worth a change.</p>\n",
+             page.policy.loss_weight, 100 * page.policy.worst_share, page.policy.minimum_gain_percent) +
          table.text();
 }
 

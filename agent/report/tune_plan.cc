@@ -20,13 +20,6 @@ std::optional<html::IntervalBars::Bar> bar_of(const std::optional<search::Interv
   return html::IntervalBars::Bar{percent->mid / 100, percent->low / 100, percent->high / 100};
 }
 
-std::string names_of(const search::Space& space, const Attribution& one) {
-  std::string out;
-  for (const search::Setting& setting : one.settings)
-    out += (out.empty() ? "" : ", ") + space[setting.knob].name;
-  return out;
-}
-
 // What is longer than a name or a number breaks into lines.
 constexpr std::size_t kShort = 30;
 Table::Cell text_cell(const std::string& text) {
@@ -121,9 +114,9 @@ std::string tune_effects_section(const TunePage& page) {
                {.title = "lost without it"},
                {.title = "so it is", .align = Align::left}});
   for (const Attribution& one : all) {
-    const std::string names = names_of(page.plant.space(), one);
-    chart.rows.push_back(
-        {.label = names, .note = one.suggestion, .bars = {bar_of(one.alone), bar_of(one.without)}});
+    chart.rows.push_back({.label = settings_name(page.plant.space(), one),
+                          .note = one.suggestion,
+                          .bars = {bar_of(one.alone), bar_of(one.without)}});
     table.add_row({Table::Cell::markup(changes_markup(page.plant.space(), one.settings)).in_class("wrap"),
                    interval_or_dash(one.alone), interval_or_dash(one.without),
                    std::string(effect_words(one.effect))});

@@ -30,6 +30,16 @@ std::string_view disturbance_of(search::ChangeCost cost) {
   ROCETUNE_ASSERT(false);
 }
 
+std::string settings_name(const search::Space& space, const search::Attribution& one) {
+  constexpr std::size_t kMostNamed = 3;
+  if (one.settings.size() > kMostNamed && !one.suggestion.empty())
+    return fmt::format("{} settings", one.settings.size());
+  std::string out;
+  for (const search::Setting& setting : one.settings)
+    out += (out.empty() ? "" : ", ") + space[setting.knob].name;
+  return out;
+}
+
 std::string_view effect_words(search::Attribution::Effect effect) {
   switch (effect) {
     case search::Attribution::Effect::cure:

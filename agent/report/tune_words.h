@@ -17,6 +17,8 @@ std::string interval_text(const search::Interval& percent);
 std::string_view disturbance_of(search::ChangeCost cost);
 // "adds its share".
 std::string_view effect_words(search::Attribution::Effect effect);
+// "switches.kmin, switches.kmax"; of a larger set that has a name, "11 settings".
+std::string settings_name(const search::Space& space, const search::Attribution& one);
 // Why a candidate was tried: "doctor's fix".
 std::string_view phase_words(search::Phase phase);
 // "slowest 1 % of transfers": an objective for people, and its numbers.

@@ -94,8 +94,8 @@ def compare(options, names):
             is_good = is_good and share >= LEAST_SHARE
         else:
             is_good = is_good and None not in ours
-        recorded = percent(best) if name in best_of else "not recorded"
-        print(f"{name:18} {recorded:>12} {spread(ours):>26} {'-' if share is None else f'{share:.1f}':>7} "
+        of_best = percent(best) if name in best_of else "not recorded"
+        print(f"{name:18} {of_best:>12} {spread(ours):>26} {'-' if share is None else f'{share:.1f}':>7} "
               f"{spread(others):>26} {percent(nlopt):>9}  {' '.join(sorted(set(verdicts)))}", flush=True)
     return 0 if is_good else 1
 

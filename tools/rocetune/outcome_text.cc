@@ -43,7 +43,7 @@ std::string cost_text(search::ChangeCost cost) {
   ROCETUNE_ASSERT(false);
 }
 
-std::string headline(const search::Outcome& o, const std::string& subject, std::size_t changes,
+std::string headline(const search::Outcome& o, const std::string& subject, std::size_t settings,
                      bool coloured) {
   std::string word;
   Paint paint = Paint::strong;
@@ -67,7 +67,9 @@ std::string headline(const search::Outcome& o, const std::string& subject, std::
   }
   std::string out = painted(word, paint, coloured) + "  " + subject + ": ";
   if (o.verdict == search::Verdict::change) {
+    const std::size_t changes = o.attribution.empty() ? settings : o.attribution.size();
     out += fmt::format("{} change{}", changes, changes == 1 ? "" : "s");
+    if (settings > changes) out += fmt::format(" ({} settings)", settings);
     if (o.gain_percent) out += ", worth " + interval_text(*o.gain_percent);
     out += "\n" + std::string(word.size() + 2, ' ') + o.reason;
   } else {
@@ -98,9 +100,7 @@ std::string attribution_text(const search::Outcome& outcome, const search::Plant
                    {.title = "lost without it"},
                    {.title = "effect"}});
   for (const Attribution& a : outcome.attribution) {
-    std::string what;
-    for (const search::Setting& setting : a.settings)
-      what += (what.empty() ? "" : ", ") + plant.space()[setting.knob].name;
+    std::string what = report::settings_name(plant.space(), a);
     if (!a.suggestion.empty()) what += " (" + a.suggestion + ")";
     table.add_row({what, a.alone ? interval_text(*a.alone) : "-", a.without ? interval_text(*a.without) : "-",
                    std::string(report::effect_words(a.effect))});

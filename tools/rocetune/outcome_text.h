@@ -16,7 +16,7 @@ namespace rocetune::cli {
 std::string cost_text(search::ChangeCost cost);
 
 // The verdict on `subject`, the gain of a plan of so many changes, why.
-std::string headline(const search::Outcome& outcome, const std::string& subject, std::size_t changes,
+std::string headline(const search::Outcome& outcome, const std::string& subject, std::size_t settings,
                      bool coloured);
 // The changes as a table, then how each is made and undone. Empty without any.
 std::string plan_text(const std::vector<search::PlanStep>& plan, const TextTable::Look& look);

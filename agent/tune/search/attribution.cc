@@ -97,6 +97,12 @@ std::vector<Attribution> attribute(Session& session, const Candidate& best, cons
         known.contains(knobs_of(groups[i])) || session.standing(without(space, best, {groups[i]}));
     if (is_known) measure_loss(i);
   }
+  // Doctor's fixes before what the search found. One that a rule forbids to take back is asked alone.
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (groups[i].suggestion.empty()) continue;
+    if (!losses[i]) measure_loss(i);
+    if (!losses[i]) measure_gain(i);
+  }
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (losses[i].value_or(0) >= session.least_gain()) measure_gain(i);
   }

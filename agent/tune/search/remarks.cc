@@ -66,14 +66,4 @@ std::vector<Worsened> worsened_by(const Plant& plant, const Policy& policy, cons
   return out;
 }
 
-std::string text_of(const std::vector<Worsened>& worsened) {
-  std::string out;
-  for (const Worsened& one : worsened) {
-    const ObjectiveKind& kind = kind_of(one.objective);
-    out += fmt::format("{}{} of {} ({:+.1f} {})", out.empty() ? "" : ", ", kind.name, one.workload,
-                       one.change_percent, kind.is_ratio_scale ? "%" : "points");
-  }
-  return out;
-}
-
 }  // namespace rocetune::search

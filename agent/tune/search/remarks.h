@@ -34,7 +34,5 @@ struct Worsened {
 // Those with a weight that are worse in the middle of all pairs of runs under the same circumstances by the
 // gain that counts (Policy::minimum_gain_percent) or more, and in no pair better.
 std::vector<Worsened> worsened_by(const Plant& plant, const Policy& policy, const Outcome& outcome);
-// In words, for the sentence of the verdict: "busbw of training (-29.2 %)", …; empty: nothing is.
-std::string text_of(const std::vector<Worsened>& worsened);
 
 }  // namespace rocetune::search

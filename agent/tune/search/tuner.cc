@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "agent/tune/search/interval.h"
-#include "agent/tune/search/remarks.h"
 #include "agent/tune/search/stages.h"
 #include "dataplane/base/statistics.h"
 
@@ -283,8 +282,6 @@ class Tuning {
     }
     outcome_.plant_error = session_.plant_error();
     outcome_.trials.assign(session_.trials().begin(), session_.trials().end());
-    const std::string worse = text_of(worsened_by(session_.plant(), session_.policy(), outcome_));
-    if (!worse.empty()) outcome_.reason += "; in return gets worse: " + worse;
   }
 
  private:
