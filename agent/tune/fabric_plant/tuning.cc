@@ -29,7 +29,7 @@ void write_policy(JsonWriter& out, const search::Policy& policy) {
   out.key("policy").begin_object().key("weights").begin_object();
   for (const search::ObjectiveKind& kind : search::objective_kinds())
     out.member(kind.name, policy.weight_of(kind.objective));
-  out.end_object().member("worst_share", policy.worst_share);
+  out.end_object().member("loss_weight", policy.loss_weight).member("worst_share", policy.worst_share);
   out.member("minimum_gain_percent", policy.minimum_gain_percent);
   out.member("confidence_percent", policy.confidence_percent).end_object();
 }
