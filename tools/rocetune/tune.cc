@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <thread>
 
@@ -46,6 +47,19 @@ ExitCode stopped_early(const TuneCommand& command) {
   print_report("tune",
                command.json ? out.take() + "\n" : fmt::format("INTERRUPTED  {}: {}\n", command.fabric, why));
   return ExitCode::failed_undone;
+}
+
+// Doctor's fixes first: the order in which changes are explained.
+void put_in_told_order(std::vector<search::PlanStep>& plan, const search::Outcome& outcome,
+                       const search::Space& space) {
+  const auto place = [&](const search::PlanStep& step) {
+    const auto explains = [&](const search::Attribution& one) {
+      return std::ranges::any_of(one.settings,
+                                 [&](const search::Setting& s) { return space[s.knob].name == step.knob; });
+    };
+    return std::ranges::find_if(outcome.attribution, explains) - outcome.attribution.begin();
+  };
+  std::ranges::stable_sort(plan, {}, place);
 }
 
 Expected<std::unique_ptr<FabricPlant>> open_plant(const TuneCommand& command, const ConfigFiles& configs,
@@ -110,6 +124,7 @@ ExitCode run_tune(const TuneCommand& command) {
     tuning.command += " --resume " + tune::shell_word(log);
   tuning.so_far = search::best_so_far(tuning.outcome);
   tuning.plan = fabric_plant::steps_of(**plant, tuning.proposed());
+  put_in_told_order(tuning.plan, tuning.outcome, (*plant)->space());
   tuning.worsened = search::worsened_by(**plant, *policy, tuning.outcome);
   tuning.unrepaired = fabric_plant::unrepaired_of(**plant);
   tuning.switch_names = fabric_plant::switch_names_of(**plant, tuning.proposed());

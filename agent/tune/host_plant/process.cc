@@ -61,8 +61,8 @@ Expected<Descriptor> input_file(const std::string& input) {
   return out;
 }
 
-// Reads what is there, and keeps the last of it: `most`, and up to as much again that is not cut off yet. False:
-// the other end is closed.
+// Reads what is there, and keeps the last of it: `most`, and up to as much again that is not cut off yet.
+// False: the other end is closed.
 bool drain(Descriptor& from, std::string& into, std::size_t most) {
   std::array<char, 65536> buffer{};
   for (;;) {
