@@ -210,7 +210,7 @@ void Process::end() {
 }
 
 Expected<RunResult> run_program(const std::vector<std::string>& words, const std::string& input,
-                                Duration limit, std::stop_token stop) {
+                                Duration limit, const std::stop_token& stop) {
   auto process = Process::start(words, input);
   if (!process) return tl::unexpected(process.error());
   SystemClock clock;

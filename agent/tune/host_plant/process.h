@@ -66,7 +66,7 @@ struct RunResult {
 };
 // Runs a program to its end, to `limit` or until `stop`. Error: it cannot be started.
 Expected<RunResult> run_program(const std::vector<std::string>& words, const std::string& input,
-                                Duration limit, std::stop_token stop);
+                                Duration limit, const std::stop_token& stop);
 
 // A word for a POSIX shell: quoted where it has to be.
 std::string shell_word(std::string_view text);
