@@ -98,7 +98,7 @@ class ImbReader final : public DocumentReader {
     const std::string_view text = line.text;
     if (text.empty()) return Verdict::not_mine;
     const std::string_view bare = trimmed(text);
-    if (bare.front() == '#') {
+    if (bare.starts_with('#')) {
       if (contains(bare, "# Benchmarking ")) {
         if (!table_.rows.empty()) return Verdict::next_document;
         table_.title = *behind(bare, "# Benchmarking ");
@@ -157,7 +157,7 @@ class UcxPerftestReader final : public DocumentReader {
     std::string_view rest = text;
     const bool is_final = rest.starts_with("Final:");
     if (is_final) rest.remove_prefix(6);
-    if (rest.front() == '[' && rest.find(']') != std::string_view::npos)
+    if (rest.starts_with('[') && rest.find(']') != std::string_view::npos)
       rest = rest.substr(rest.find(']') + 1);
     const Words words(rest);
     if (words.size() < 7 || !are_numbers(words)) return Verdict::not_mine;

@@ -191,6 +191,15 @@ TEST(SizeTables, OneUnitForAll) {
   EXPECT_EQ(content_of<SizeTable>("imb/allreduce.txt").quantity, SizeTable::Quantity::latency);
 }
 
+TEST(SizeTables, AReportThatIsCutOffInItsLastLineIsReadSoFar) {
+  std::string text =
+      *read_file(source_root() + "/tests/fixtures/texts/ucx-perftest/tag-bandwidth.txt", Bytes(1 << 20));
+  text.resize(text.rfind("Final:") + std::string("Final:").size());
+  const TextReading reading = read_text(text, "cut.txt", benchmark_formats());
+  EXPECT_NEAR(*only(reading, "ucx-perftest")->as<SizeTable>()->best_Gbps(), 11764.72 * 8 * 1024 * 1024 / 1e9,
+              1e-6);
+}
+
 TEST(PairMatrix, Facts) {
   for (const ExpectedFacts& expected : std::initializer_list<ExpectedFacts>{
            {"pair-matrix/pairs-one-slow-host.txt",
