@@ -7,7 +7,7 @@
 
 namespace rocetune::evidence {
 
-std::optional<double> SizeTable::best_Gbps() const {
+std::optional<double> SizeTable::best_gbps() const {
   if (quantity != Quantity::bandwidth || rows.empty()) return std::nullopt;
   double best = 0;
   for (const Row& row : rows) best = std::max(best, row.value);

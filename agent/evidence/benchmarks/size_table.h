@@ -23,7 +23,7 @@ struct SizeTable {
   static constexpr std::size_t kMostRows = 4096;
 
   // The largest bandwidth; nothing of another quantity or without rows.
-  std::optional<double> best_Gbps() const;
+  std::optional<double> best_gbps() const;
 };
 
 Format osu_format();

@@ -104,7 +104,7 @@ std::optional<double> from_size_table(const evidence::TextReading& reading, Obje
   std::optional<double> out;
   for (const auto* table : contents<evidence::SizeTable>(reading)) {
     if (o == Objective::goodput) {
-      keep_largest(out, table->best_Gbps());
+      keep_largest(out, table->best_gbps());
     } else if (table->quantity == evidence::SizeTable::Quantity::latency && !table->rows.empty()) {
       out = table->rows.front().value;
     }

@@ -181,13 +181,13 @@ TEST(Perftest, SeveralRunsInOneFileAreOneDocument) {
 }
 
 TEST(SizeTables, OneUnitForAll) {
-  EXPECT_NEAR(*content_of<SizeTable>("osu/bandwidth.txt").best_Gbps(), 12210.55 * 8e-3, 1e-6);
-  EXPECT_NEAR(*content_of<SizeTable>("imb/pingpong.txt").best_Gbps(), 12147 * 8e-3, 1e-6);
-  EXPECT_NEAR(*content_of<SizeTable>("ucx-perftest/tag-bandwidth.txt").best_Gbps(),
+  EXPECT_NEAR(*content_of<SizeTable>("osu/bandwidth.txt").best_gbps(), 12210.55 * 8e-3, 1e-6);
+  EXPECT_NEAR(*content_of<SizeTable>("imb/pingpong.txt").best_gbps(), 12147 * 8e-3, 1e-6);
+  EXPECT_NEAR(*content_of<SizeTable>("ucx-perftest/tag-bandwidth.txt").best_gbps(),
               11758.72 * 8 * 1024 * 1024 / 1e9, 1e-6);
-  EXPECT_NEAR(*content_of<SizeTable>("ucx-perftest/older.txt").best_Gbps(), 4.50 * 8 * 1024 * 1024 / 1e9,
+  EXPECT_NEAR(*content_of<SizeTable>("ucx-perftest/older.txt").best_gbps(), 4.50 * 8 * 1024 * 1024 / 1e9,
               1e-9);
-  EXPECT_FALSE(content_of<SizeTable>("osu/latency-cuda.txt").best_Gbps());
+  EXPECT_FALSE(content_of<SizeTable>("osu/latency-cuda.txt").best_gbps());
   EXPECT_EQ(content_of<SizeTable>("imb/allreduce.txt").quantity, SizeTable::Quantity::latency);
 }
 
@@ -196,7 +196,7 @@ TEST(SizeTables, AReportThatIsCutOffInItsLastLineIsReadSoFar) {
       *read_file(source_root() + "/tests/fixtures/texts/ucx-perftest/tag-bandwidth.txt", Bytes(1 << 20));
   text.resize(text.rfind("Final:") + std::string("Final:").size());
   const TextReading reading = read_text(text, "cut.txt", benchmark_formats());
-  EXPECT_NEAR(*only(reading, "ucx-perftest")->as<SizeTable>()->best_Gbps(), 11764.72 * 8 * 1024 * 1024 / 1e9,
+  EXPECT_NEAR(*only(reading, "ucx-perftest")->as<SizeTable>()->best_gbps(), 11764.72 * 8 * 1024 * 1024 / 1e9,
               1e-6);
 }
 
