@@ -9,7 +9,6 @@
 #include "agent/tune/fabric_plant/measure.h"
 #include "agent/tune/fabric_plant/presets.h"
 #include "dataplane/base/clock.h"
-#include "dataplane/base/json_writer.h"
 #include "dataplane/base/random.h"
 #include "dataplane/base/sha256.h"
 
@@ -19,14 +18,6 @@ namespace {
 using fabric::Scenario;
 
 constexpr std::string_view kOtherSeeds = ", other seeds";
-
-// A chosen workload is a key of the file.
-std::vector<TomlSetting> with_workload(std::vector<TomlSetting> settings, const std::string& name) {
-  JsonWriter quoted(JsonWriter::Style::compact);  // its strings are those of TOML
-  quoted.value(name);
-  settings.push_back({"workload", quoted.take()});
-  return settings;
-}
 
 bool is_named(const std::vector<std::string>& patterns, std::string_view knob) {
   return std::ranges::any_of(patterns, [&](const std::string& p) { return names_knob(p, knob); });
@@ -105,19 +96,13 @@ Expected<std::unique_ptr<FabricPlant>> FabricPlant::open(std::string_view text, 
     return fail(ErrorKind::bad_input,
                 "{}: found link = \"infiniband\", allowed: \"ethernet\": credits have nothing to tune", file);
   }
-  std::vector<std::string> names{own->workload};
-  for (const std::string& name : own->workloads) {
-    if (name != own->workload) names.push_back(name);
-  }
-  auto table = tune_table_from_toml(text, file, options.settings, names);
+  auto table = tune_table_from_toml(text, file, options.settings, workload_names(*own));
   if (!table) return tl::unexpected(table.error());
   std::unique_ptr<FabricPlant> out(new FabricPlant());
   out->seed_ = options.seed;
   out->table_ = std::move(*table);
   const auto add = [&](const std::string& name, bool is_held_out) -> Expected<> {
-    auto scenario = name == own->workload
-                        ? Expected<Scenario>(*own)
-                        : fabric::scenario_from_toml(text, file, with_workload(options.settings, name));
+    auto scenario = under_workload(*own, text, file, options.settings, name);
     if (!scenario) return tl::unexpected(scenario.error());
     const auto weight = out->table_.workload_weights.find(name);
     out->workloads_.push_back({.name = name,

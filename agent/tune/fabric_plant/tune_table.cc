@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dataplane/base/json_writer.h"
 #include "dataplane/base/toml_reader.h"
 
 namespace rocetune::fabric_plant {
@@ -72,6 +73,24 @@ Expected<TuneTable> tune_table_from_toml(std::string_view text, const std::strin
   if (!read) return tl::unexpected(read.error());
   if (out.workloads.empty()) out.workloads = workloads;
   return out;
+}
+
+std::vector<std::string> workload_names(const fabric::Scenario& own) {
+  std::vector<std::string> out{own.workload};
+  for (const std::string& name : own.workloads) {
+    if (name != own.workload) out.push_back(name);
+  }
+  return out;
+}
+
+Expected<fabric::Scenario> under_workload(const fabric::Scenario& own, std::string_view text,
+                                          const std::string& file, std::vector<TomlSetting> settings,
+                                          const std::string& name) {
+  if (name == own.workload) return own;
+  JsonWriter quoted(JsonWriter::Style::compact);  // its strings are those of TOML
+  quoted.value(name);
+  settings.push_back({"workload", quoted.take()});
+  return fabric::scenario_from_toml(text, file, settings);
 }
 
 bool names_knob(std::string_view pattern, std::string_view knob) {

@@ -28,6 +28,13 @@ Expected<TuneTable> tune_table_from_toml(std::string_view text, const std::strin
                                          const std::vector<TomlSetting>& settings,
                                          const std::vector<std::string>& workloads);
 
+// Of the scenario of a file: the workload that it runs first, then the others.
+std::vector<std::string> workload_names(const fabric::Scenario& own);
+// `own` under one of its workloads, from the text that it was made of.
+Expected<fabric::Scenario> under_workload(const fabric::Scenario& own, std::string_view text,
+                                          const std::string& file, std::vector<TomlSetting> settings,
+                                          const std::string& name);
+
 // "switches.kmin" names itself, "hosts.*" everything that begins with "hosts.".
 bool names_knob(std::string_view pattern, std::string_view knob);
 

@@ -80,11 +80,7 @@ Expected<> Twin::read(std::string_view text, const std::string& file,
     return fail(ErrorKind::bad_input,
                 "{}: found link = \"infiniband\", allowed: \"ethernet\": hosts are tuned as RoCE", file);
   }
-  std::vector<std::string> names{own->workload};
-  for (const std::string& name : own->workloads) {
-    if (name != own->workload) names.push_back(name);
-  }
-  const auto table = fabric_plant::tune_table_from_toml(text, file, {}, names);
+  const auto table = fabric_plant::tune_table_from_toml(text, file, {}, fabric_plant::workload_names(*own));
   if (!table) return tl::unexpected(table.error());
   jitter_ = table->jitter;
   for (std::size_t w = 0; w < workloads.size(); ++w) {
@@ -93,9 +89,7 @@ Expected<> Twin::read(std::string_view text, const std::string& file,
       continue;
     }
     const std::string& name = table->workloads[w];
-    auto scenario = name == own->workload
-                        ? Expected<Scenario>(*own)
-                        : fabric::scenario_from_toml(text, file, {{"workload", "\"" + name + "\""}});
+    auto scenario = fabric_plant::under_workload(*own, text, file, {}, name);
     if (!scenario) return tl::unexpected(scenario.error());
     workloads_.push_back({workloads[w], name});
     runs_.push_back(fabric_plant::with_own_parts(std::move(*scenario)));
