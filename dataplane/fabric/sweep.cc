@@ -1,8 +1,8 @@
 #include "dataplane/fabric/sweep.h"
 
-#include <atomic>
 #include <mutex>
-#include <thread>
+
+#include "dataplane/base/parallel.h"
 
 namespace rocetune::fabric {
 namespace {
@@ -56,7 +56,7 @@ struct Task {
   double progress = 0;
 };
 
-// Takes tasks one after another until none is left.
+// Runs tasks, and tells how far all of them are.
 class Workers {
  public:
   // `threads`: of each run.
@@ -64,13 +64,11 @@ class Workers {
           const std::function<void(double)>& on_progress)
       : tasks_(tasks), samples_(samples), threads_(threads), on_progress_(on_progress) {}
 
-  void work() {
-    for (std::size_t i = next_++; i < tasks_.size(); i = next_++) {
-      RunOptions options{.threads = threads_, .samples = samples_};
-      if (on_progress_) options.on_progress = [&, i](double share) { tell(i, share); };
-      tasks_[i].result = run(tasks_[i].scenario, options);
-      if (on_progress_) tell(i, 1);
-    }
+  void work(std::size_t i) {
+    RunOptions options{.threads = threads_, .samples = samples_};
+    if (on_progress_) options.on_progress = [&, i](double share) { tell(i, share); };
+    tasks_[i].result = run(tasks_[i].scenario, options);
+    if (on_progress_) tell(i, 1);
   }
 
  private:
@@ -84,7 +82,6 @@ class Workers {
   std::size_t samples_;
   std::size_t threads_;
   const std::function<void(double)>& on_progress_;
-  std::atomic<std::size_t> next_ = 0;
   std::mutex mutex_;
   double sum_ = 0;
 };
@@ -129,11 +126,7 @@ Expected<std::vector<Variation>> sweep(std::string_view text, const std::string&
     }
   }
   Workers workers(tasks, plan.samples, threads_of_a_run(tasks, plan, threads), on_progress);
-  std::vector<std::jthread> others;
-  for (std::size_t i = 1; i < std::min(threads, tasks.size()); ++i)
-    others.emplace_back([&] { workers.work(); });
-  workers.work();
-  others.clear();  // joins
+  for_each_in_parallel(tasks.size(), threads, [&](std::size_t i) { workers.work(i); });
   std::vector<Variation> out;
   out.reserve(tasks.size());
   for (Task& task : tasks) out.push_back({std::move(task.settings), std::move(*task.result)});

@@ -1,14 +1,13 @@
 #include "agent/tune/fabric_plant/fabric_plant.h"
 
 #include <algorithm>
-#include <atomic>
-#include <thread>
 
 #include "agent/tune/fabric_plant/circumstances.h"
 #include "agent/tune/fabric_plant/constraints.h"
 #include "agent/tune/fabric_plant/measure.h"
 #include "agent/tune/fabric_plant/presets.h"
 #include "dataplane/base/clock.h"
+#include "dataplane/base/parallel.h"
 #include "dataplane/base/random.h"
 #include "dataplane/base/sha256.h"
 
@@ -216,15 +215,8 @@ Expected<search::Observation> FabricPlant::observe(const search::Request& reques
 std::vector<Expected<search::Observation>> FabricPlant::observe_all(
     const std::vector<search::Request>& requests, std::stop_token stop) {
   std::vector<std::optional<Expected<search::Observation>>> results(requests.size());
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < requests.size(); i = next++) results[i] = observe(requests[i], stop);
-  };
-  {
-    std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < std::min(traits_.parallel, requests.size()); ++i) others.emplace_back(work);
-    work();
-  }
+  for_each_in_parallel(requests.size(), traits_.parallel,
+                       [&](std::size_t i) { results[i] = observe(requests[i], stop); });
   std::vector<Expected<search::Observation>> out;
   for (auto& result : results) out.push_back(std::move(*result));
   return out;

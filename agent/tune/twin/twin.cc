@@ -3,15 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <atomic>
 #include <charconv>
 #include <cmath>
 #include <optional>
-#include <thread>
 
 #include "agent/tune/fabric_plant/circumstances.h"
 #include "agent/tune/fabric_plant/constraints.h"
 #include "agent/tune/fabric_plant/measure.h"
+#include "dataplane/base/parallel.h"
 #include "dataplane/base/random.h"
 #include "dataplane/base/sha256.h"
 #include "dataplane/fabric/network.h"
@@ -151,14 +150,9 @@ search::Observation Twin::run(const Run& run) const {
 std::vector<search::Observation> Twin::run_all(const std::vector<Run>& runs, std::size_t threads,
                                                const std::stop_token& stop) const {
   std::vector<search::Observation> out(runs.size());
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < runs.size() && !stop.stop_requested(); i = next++) out[i] = run(runs[i]);
-  };
-  std::vector<std::jthread> others;
-  for (std::size_t i = 1; i < std::min(threads, runs.size()); ++i) others.emplace_back(work);
-  work();
-  others.clear();
+  for_each_in_parallel(runs.size(), threads, [&](std::size_t i) {
+    if (!stop.stop_requested()) out[i] = run(runs[i]);
+  });
   return out;
 }
 
