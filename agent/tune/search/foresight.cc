@@ -107,4 +107,8 @@ Foresight foresight_of(const std::vector<Foretold>& foretold, double least_gain,
   return out;
 }
 
+Foresight foresight_of(const Guidance& guidance) {
+  return foresight_of(guidance.foretold, guidance.tolerance, guidance.loss_weight);
+}
+
 }  // namespace rocetune::search

@@ -32,6 +32,7 @@ struct Foresight {
 // worse. Foretold gains hold where two thirds go as foretold, and the ranks not against it; if any was
 // foretold to gain, one that was did.
 Foresight foresight_of(const std::vector<Foretold>& foretold, double tolerance, double loss_weight = 1);
+Foresight foresight_of(const Guidance& guidance);
 
 }  // namespace rocetune::search
 

@@ -77,8 +77,7 @@ bool follow(Session& session, Guide& guide, const std::vector<Guide::Proposal>& 
     if (!challenge(session, Phase::foretold, proposal.why, candidate)) return false;
   }
   outcome.guidance = guidance_of(session, guide);
-  const Foresight foresight =
-      foresight_of(outcome.guidance->foretold, outcome.guidance->tolerance, outcome.guidance->loss_weight);
+  const Foresight foresight = foresight_of(*outcome.guidance);
   outcome.guidance->is_followed = foresight.holds();
   if (foresight.holds()) try_unknown(session, guide, reserve);
   return foresight.holds();

@@ -46,9 +46,7 @@ void write_predictions(JsonWriter& out, const search::Space& space, const search
 }  // namespace
 
 search::Foresight foresight_of(const search::Outcome& outcome) {
-  if (!outcome.guidance) return search::foresight_of({}, 0);
-  return search::foresight_of(outcome.guidance->foretold, outcome.guidance->tolerance,
-                              outcome.guidance->loss_weight);
+  return search::foresight_of(outcome.guidance.value_or(search::Guidance()));
 }
 
 std::optional<int> spared_trials(const search::Outcome& outcome) {
