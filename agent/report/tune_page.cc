@@ -258,10 +258,8 @@ std::string tune_page(const TunePage& page) {
           (page.twin ? tune_twin_section(*page.twin) : std::string()) + tune_trials_section(page) +
           tune_front_section(page) + tune_not_tried_section(page) + knobs_section(page) +
           judged_section(page);
-  const bool goes_on = page.outcome.verdict == search::Verdict::interrupted &&
-                       page.command.find(" --resume ") != std::string::npos;
-  body += std::string(goes_on ? "<h2>To go on</h2>" : "<h2>The same again</h2>") + "\n<pre>" +
-          escaped(page.command) + "</pre>\n";
+  body += std::string(goes_on(page.outcome, page.command) ? "<h2>To go on</h2>" : "<h2>The same again</h2>") +
+          "\n<pre>" + escaped(page.command) + "</pre>\n";
   return html::page_text(
       {.title = "Tuning " + page.plant.traits().name, .body = body, .reads_out = !over_time.empty()});
 }

@@ -40,6 +40,11 @@ std::string settings_name(const search::Space& space, const search::Attribution&
   return out;
 }
 
+bool goes_on(const search::Outcome& outcome, std::string_view command) {
+  return outcome.verdict == search::Verdict::interrupted &&
+         command.find(" --resume ") != std::string_view::npos;
+}
+
 std::string_view effect_words(search::Attribution::Effect effect) {
   switch (effect) {
     case search::Attribution::Effect::cure:

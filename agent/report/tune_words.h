@@ -19,6 +19,8 @@ std::string_view disturbance_of(search::ChangeCost cost);
 std::string_view effect_words(search::Attribution::Effect effect);
 // "switches.kmin, switches.kmax"; of a larger set that has a name, "11 settings".
 std::string settings_name(const search::Space& space, const search::Attribution& one);
+// Whether the command goes on with the run that ended so, and does not begin it anew.
+bool goes_on(const search::Outcome& outcome, std::string_view command);
 // Why a candidate was tried: "doctor's fix".
 std::string_view phase_words(search::Phase phase);
 // "slowest 1 % of transfers": an objective for people, and its numbers.

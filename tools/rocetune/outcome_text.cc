@@ -157,9 +157,7 @@ std::string ending_text(const search::Outcome& o, const std::string& command) {
   if (o.noise.repeats > 0)
     out += fmt::format("; chance alone moves the baseline by {:.1f} to {:+.1f} % ({} runs)",
                        o.noise.percent.low, o.noise.percent.high, o.noise.repeats);
-  const bool goes_on =
-      o.verdict == search::Verdict::interrupted && command.find(" --resume ") != command.npos;
-  return out + fmt::format("\n{}: {}\n", goes_on ? "go on" : "again", command);
+  return out + fmt::format("\n{}: {}\n", report::goes_on(o, command) ? "go on" : "again", command);
 }
 
 std::string space_text(const search::Plant& plant, const std::vector<search::LeftOut>& left_out,
