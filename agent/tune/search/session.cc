@@ -141,13 +141,13 @@ const Trial* Session::run(const Question& question) {
   } else {
     scorer_.learn_fallback(trial);
   }
-  if (!scorer_.score(trial, WorkloadSet::searched, true)) {
-    const std::string fault = scorer_.why_no_score(trial, WorkloadSet::searched);
-    if (!fault.empty()) trial.why += "; " + fault;
-  }
   trials_.push_back(std::move(trial));
   repeats_.push_back(question.repeat);
   rate();
+  if (Trial& last = trials_.back(); !last.score) {
+    const std::string fault = scorer_.why_no_score(last, WorkloadSet::searched);
+    if (!fault.empty()) last.why += "; " + fault;
+  }
   if (on_trial_) {
     on_trial_({trials_.back(), static_cast<int>(trials_.size()), options_.budget.trials, best_score()});
   }
