@@ -188,7 +188,7 @@ void try_presets(Session& session, Outcome& outcome, int reserve) {
     }
     ++tried;
     if (!challenge(session, Phase::preset, preset->id, candidate,
-                   {.allowance = -session.least_gain() / 8, .is_foundation = true}))
+                   {.allowance = -session.least_gain() * kLeastPromise, .is_foundation = true}))
       return;
   }
 }

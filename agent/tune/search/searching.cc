@@ -11,10 +11,9 @@ namespace {
 
 // Every so many-th model proposal goes where the model expects most, the others where most may be found.
 constexpr int kGreedyEvery = 3;
-// The search ends when, this many proposals in a row, the model promises less than this part of the least
-// worthwhile gain and nothing got better.
+// The search ends when, this many proposals in a row, the model promises no step ahead (kLeastPromise) and
+// nothing got better.
 constexpr int kPatience = 6;
-constexpr double kLeastPromise = 0.125;
 constexpr int kShrinks = 5;
 // This part of a score is given for a smaller plan, where chance hides it.
 constexpr double kPartOfGain = 0.05;

@@ -20,6 +20,9 @@ bool measure_baseline(Session& session, Outcome& outcome);
 
 // ---- the best so far ------------------------------------------------------------------------------------
 
+// Less than this part of the least worthwhile gain is no step ahead.
+constexpr double kLeastPromise = 0.125;
+
 // A candidate against the best so far, under one repeat of the best after the other, as long as it is not
 // behind over those that both had (racing: Maron and Moore, NIPS 1993; the order of ParamILS and SMAC:
 // Hutter, Hoos, Leyton-Brown, LION 5, 2011). It wins with all of them, or with a lead that chance does not
