@@ -132,14 +132,22 @@ std::vector<SwitchSnippet> switch_lines_of(const FabricPlant& plant, const searc
   const Scenario& before = plant.scenario();
   const Scenario after = changed(plant, changes);
   const DscpsInUse dscps_before = dscps_in_use(before), dscps = dscps_in_use(after);
+  std::map<SwitchWriter, std::vector<Said>> said;
+  for (const auto& [writer, system] : EnumNames<SwitchWriter>::names)
+    said[writer] = said_of(after, dscps, writer);
+  std::map<SwitchWriter, std::vector<std::string>> unsaid_by;
+  for (const std::size_t i : ours) {
+    const Scenario without = changed(plant, changes, i);
+    for (const auto& [writer, now] : said) {
+      if (now == said_of(without, dscps, writer))
+        unsaid_by[writer].push_back(
+            fmt::format("{} at {}: {}", steps[i].knob, steps[i].where, steps[i].after));
+    }
+  }
   for (const auto& [writer, system] : EnumNames<SwitchWriter>::names) {
     const std::vector<Said> was = said_of(before, dscps_before, writer);
-    const std::vector<Said> now = said_of(after, dscps, writer);
-    std::vector<std::string> unsaid;
-    for (const std::size_t i : ours) {
-      if (now == said_of(changed(plant, changes, i), dscps, writer))
-        unsaid.push_back(fmt::format("{} at {}: {}", steps[i].knob, steps[i].where, steps[i].after));
-    }
+    const std::vector<Said>& now = said[writer];
+    const std::vector<std::string>& unsaid = unsaid_by[writer];
     const std::size_t first = out.size();
     std::vector<std::vector<std::uint32_t>> groups;  // of switches that are to have the same
     for (std::uint32_t index = 0; index < now.size(); ++index) {
