@@ -157,40 +157,40 @@ CounterList rdma_counters(const fabric::HostParameters& p) {
   return out;
 }
 
+// Where the network stands; asked once for each reading.
+using Reached = std::function<Instant()>;
+
 class HostCounters final : public counters::CounterReader {
  public:
-  HostCounters(FabricRun& run, fabric::NodeId host, CounterList list)
-      : run_(run), host_(host), list_(std::move(list)) {
+  HostCounters(const HostNode& node, Reached now, CounterList list)
+      : node_(node), now_(std::move(now)), list_(std::move(list)) {
     auto names = std::make_shared<counters::NameList>();
     for (const Counter& counter : list_) names->names.push_back(counter.name);
     names_ = std::move(names);
   }
   Expected<> read(counters::Block& block) override {
-    const HostNode& node = run_.network().host(host_);
+    const Instant now = now_();
     block.names = names_;
-    block.at = run_.now();
+    block.at = now;
     block.resolution = Duration(0);
     block.values.clear();
-    for (const Counter& counter : list_) block.values.push_back(counter.value(node, run_.now()));
-    run_.note_reading();
+    for (const Counter& counter : list_) block.values.push_back(counter.value(node_, now));
     return {};
   }
 
  private:
-  FabricRun& run_;
-  fabric::NodeId host_;
+  const HostNode& node_;
+  Reached now_;
   CounterList list_;
   std::shared_ptr<const counters::NameList> names_;
 };
 
-}  // namespace
-
-std::vector<counters::PortReaders> counter_readers(FabricRun& run, fabric::NodeId host) {
-  const fabric::HostParameters& p = parameters_of(run.scenario(), host);
+std::vector<counters::PortReaders> readers_of(const HostNode& node, const fabric::HostParameters& p,
+                                              const Reached& now) {
   counters::PortReaders port{.port = kPort, .nic = kNic};
-  port.speed = run.network().host(host).link_rate(0);
+  port.speed = node.link_rate(0);
   const auto put = [&](counters::Source source, CounterList list) {
-    port.readers[counters::index_of(source)] = std::make_unique<HostCounters>(run, host, std::move(list));
+    port.readers[counters::index_of(source)] = std::make_unique<HostCounters>(node, now, std::move(list));
   };
   put(counters::Source::ethtool, ethernet_counters(p));
   put(counters::Source::rdma, rdma_counters(p));
@@ -199,6 +199,21 @@ std::vector<counters::PortReaders> counter_readers(FabricRun& run, fabric::NodeI
   std::vector<counters::PortReaders> out;
   out.push_back(std::move(port));
   return out;
+}
+
+}  // namespace
+
+std::vector<counters::PortReaders> counter_readers(FabricRun& run, fabric::NodeId host) {
+  return readers_of(run.network().host(host), parameters_of(run.scenario(), host), [&run] {
+    run.note_reading();
+    return run.now();
+  });
+}
+
+std::vector<counters::PortReaders> counter_readers(const fabric::Scenario& scenario,
+                                                   const fabric::Network& network, const Clock& clock,
+                                                   fabric::NodeId host) {
+  return readers_of(network.host(host), parameters_of(scenario, host), [&clock] { return clock.now(); });
 }
 
 }  // namespace rocetune::virtual_host

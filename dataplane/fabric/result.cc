@@ -171,6 +171,7 @@ class Run {
   }
 
   RunResult run() {
+    if (options_.on_begin) options_.on_begin(network_);
     while (!network_.is_finished() && end_ < limit_ && !(deadlock_ && !has_watchdog()) &&
            !options_.stop.stop_requested())
       step();

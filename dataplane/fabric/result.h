@@ -315,7 +315,9 @@ struct RunOptions {
   std::function<void(double)> on_progress;
   // Ends it within a moment, wherever it is: what came of it then is of a part of the run.
   std::stop_token stop = {};
-  // Shown the network as it stands at the end, and when that is: for what its nodes count beside the result.
+  // Shown the network before anything happens, at time zero, and as it stands at the end, and when that is:
+  // for what its nodes count beside the result. It is the same one.
+  std::function<void(const Network&)> on_begin;
   std::function<void(const Network&, Instant)> on_end;
 };
 
