@@ -78,28 +78,20 @@ void Watching::note(const CounterPlace& place, double increment, double elapsed_
   }
 }
 
-std::optional<search::Breach> Watching::take(const std::string& host, std::string_view line,
-                                             const RatesBefore& before) {
+std::optional<Watching::Frame> Watching::frame_of(const std::string& host, std::string_view line) {
   const auto json = parse_json(line, "watch");
-  const double elapsed_us = json ? number_in(*json, "elapsed_us") : 0;
   const boost::json::array* ports = json ? list_in(*json, "ports") : nullptr;
-  if (ports == nullptr || elapsed_us <= 0) {
-    ++damaged_;
-    return std::nullopt;
-  }
-  ++frames_;
-  std::vector<std::pair<CounterPlace, double>> seen;
+  if (ports == nullptr) return std::nullopt;
+  Frame out{.elapsed_us = number_in(*json, "elapsed_us"), .ports = {}, .seen = {}};
   for (const Json& port : *ports) {
-    const std::string name = text_in(port, "port");
-    std::size_t counters = 0;
+    const std::string& name = out.ports.emplace_back(text_in(port, "port"));
     const auto take_all = [&](const Json& of, int priority) {
       const Json* increments = json_member(of, "increments");
       if (increments == nullptr || !increments->is_object()) return;
       for (const auto& [counter, value] : increments->as_object()) {
         if (!value.is_number()) continue;
-        ++counters;
-        const double increment = value.to_number<double>();
-        seen.emplace_back(CounterPlace{host, name, std::string(counter), priority}, increment);
+        out.seen.emplace_back(CounterPlace{host, name, std::string(counter), priority},
+                              value.to_number<double>());
       }
     };
     take_all(port, -1);
@@ -107,25 +99,75 @@ std::optional<search::Breach> Watching::take(const std::string& host, std::strin
       for (const Json& priority : *priorities)
         take_all(priority, static_cast<int>(number_in(priority, "priority")));
     }
-    std::size_t& most = counters_of_[host + " " + name];
-    if (counters == 0 && most > 0) vanished_.push_back(host + " " + name);
+  }
+  return out;
+}
+
+std::optional<Watching::Frame> Watching::frame_of(const std::string& host,
+                                                  const counters::Interval& interval) {
+  Frame out{.elapsed_us = interval.elapsed.microseconds(), .ports = {}, .seen = {}};
+  for (const counters::PortDelta& port : interval.ports) {
+    out.ports.push_back(port.port);
+    for (const auto& [id, increment] : port.increments) {
+      if (!increment) continue;
+      out.seen.emplace_back(CounterPlace{host, port.port, id.name, id.priority ? id.priority->value() : -1},
+                            static_cast<double>(*increment));
+    }
+  }
+  return out;
+}
+
+std::optional<search::Breach> Watching::take(const std::string& host, std::string_view line,
+                                             const RatesBefore& before) {
+  return take_frame(host, frame_of(host, line), before);
+}
+
+std::optional<search::Breach> Watching::take(const std::string& host, const counters::Interval& interval,
+                                             const RatesBefore& before) {
+  return take_frame(host, frame_of(host, interval), before);
+}
+
+std::optional<search::Breach> Watching::take_frame(const std::string& host, const std::optional<Frame>& frame,
+                                                   const RatesBefore& before) {
+  if (!frame || frame->elapsed_us <= 0) {
+    ++damaged_;
+    return std::nullopt;
+  }
+  ++frames_;
+  look_for_vanished(host, *frame);
+  for (const auto& [place, increment] : frame->seen) note(place, increment, frame->elapsed_us);
+  add_step(host, *frame);
+  return judge(*frame, before);
+}
+
+void Watching::look_for_vanished(const std::string& host, const Frame& frame) {
+  for (const std::string& port : frame.ports) {
+    const auto counters = static_cast<std::size_t>(
+        std::ranges::count_if(frame.seen, [&](const auto& seen) { return seen.first.port == port; }));
+    std::size_t& most = counters_of_[host + " " + port];
+    if (counters == 0 && most > 0) vanished_.push_back(host + " " + port);
     most = std::max(most, counters);
   }
-  for (const auto& [place, increment] : seen) note(place, increment, elapsed_us);
+}
+
+void Watching::add_step(const std::string& host, const Frame& frame) {
   auto& steps = steps_[host];
   const double begin = steps.empty() ? 0 : steps.back().at_us;
   Step& step = steps.emplace_back();
-  step.at_us = begin + elapsed_us;
+  step.at_us = begin + frame.elapsed_us;
   static_assert(std::size(kDrawn) == kCurves);
-  for (const auto& [place, increment] : seen) {
+  for (const auto& [place, increment] : frame.seen) {
     for (std::size_t i = 0; i < kCurves; ++i)
-      add_to_curve(kDrawn[i], place.counter, increment, elapsed_us, step.values[i]);
+      add_to_curve(kDrawn[i], place.counter, increment, frame.elapsed_us, step.values[i]);
   }
+}
 
+std::optional<search::Breach> Watching::judge(const Frame& frame, const RatesBefore& before) const {
   for (const SoakRule& rule : limits_.rules) {
-    for (const auto& [place, increment] : seen) {
+    for (const auto& [place, increment] : frame.seen) {
       if (place.counter != rule.counter || rule.per_priority != (place.priority >= 0)) continue;
-      const double rate = rule.share_of_time ? increment / elapsed_us : increment / elapsed_us * 1e6;
+      const double rate =
+          rule.share_of_time ? increment / frame.elapsed_us : increment / frame.elapsed_us * 1e6;
       const auto known = before.find(place);
       const double was = known == before.end() ? 0 : known->second;
       const double limit = rule.share_of_time ? rule.share_of_time->value() : *rule.per_second;

@@ -1,5 +1,5 @@
-// What the hosts' counters did while a workload ran: frames of `watch --json`, added up, and judged as they
-// come.
+// What the hosts' counters did while a workload ran: frames of `watch --json`, or intervals read here, added
+// up, and judged as they come.
 #pragma once
 
 #include <array>
@@ -8,8 +8,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "agent/counters/model.h"
 #include "agent/tune/search/observation.h"
 #include "agent/tune/soak.h"
 
@@ -33,6 +35,9 @@ class Watching {
   // that is no frame is counted.
   std::optional<search::Breach> take(const std::string& host, std::string_view line,
                                      const RatesBefore& before);
+  // The same of an interval of which `watch --json` would print the frame.
+  std::optional<search::Breach> take(const std::string& host, const counters::Interval& interval,
+                                     const RatesBefore& before);
 
   // Sums over hosts and ports; a counter that no frame had is not there.
   const std::map<std::string, std::int64_t>& increments() const { return sums_; }
@@ -52,6 +57,19 @@ class Watching {
   struct Paused {
     double us = 0, of_us = 0;
   };
+  // A look at the ports of a host.
+  struct Frame {
+    double elapsed_us = 0;  // more than 0
+    std::vector<std::string> ports;
+    std::vector<std::pair<CounterPlace, double>> seen;  // increments
+  };
+  static std::optional<Frame> frame_of(const std::string& host, std::string_view line);
+  static std::optional<Frame> frame_of(const std::string& host, const counters::Interval& interval);
+  std::optional<search::Breach> take_frame(const std::string& host, const std::optional<Frame>& frame,
+                                           const RatesBefore& before);
+  void look_for_vanished(const std::string& host, const Frame& frame);
+  void add_step(const std::string& host, const Frame& frame);
+  std::optional<search::Breach> judge(const Frame& frame, const RatesBefore& before) const;
   void note(const CounterPlace& place, double increment, double elapsed_us);
 
   const SoakLimits& limits_;

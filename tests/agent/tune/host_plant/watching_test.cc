@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 
+#include "agent/counters/watch_view.h"
+
 namespace rocetune::tune {
 namespace {
 
@@ -73,6 +75,35 @@ TEST_F(WatchingTest, IncrementsAddUpAndAbsentOnesAreNotThere) {
   EXPECT_EQ(watching.increments().at("rx_pause_duration_us"), 400'000);
   EXPECT_FALSE(watching.increments().contains("ack_timeouts"));
   EXPECT_DOUBLE_EQ(watching.pause_ratio().value(), 0.2);
+}
+
+TEST_F(WatchingTest, AnIntervalCountsAsItsFrameDoes) {
+  counters::PortDelta port;
+  port.port = "eth0";
+  port.elapsed = milliseconds(500);
+  port.increments.emplace(counters::CounterId{"rx_pause_duration_us", Priority(3)}, 499'000);
+  port.increments.emplace(counters::CounterId{"rx_pause_duration_us", Priority(4)}, absent("PFC is off"));
+  port.increments.emplace(counters::CounterId{"tx_pause_duration_us", Priority(3)}, 1000);
+  port.increments.emplace(counters::CounterId{"rdma_tx_bytes", std::nullopt}, 4096);
+  port.levels.emplace(counters::CounterId{"pcie_stalled_percent", std::nullopt}, 7);
+  counters::WatchFrame frame;
+  frame.interval.elapsed = milliseconds(500);
+  frame.interval.ports.push_back(port);
+  const auto of_frame = take(counters::to_json_line(frame));
+  Watching other{rules};
+  const auto of_interval = other.take("h1", frame.interval, before);
+  ASSERT_TRUE(of_frame);
+  EXPECT_EQ(of_interval, of_frame);
+  EXPECT_EQ(other.increments(), watching.increments());
+  EXPECT_EQ(other.increments().size(), 3U);
+  EXPECT_EQ(other.pause_ratio(), watching.pause_ratio());
+  EXPECT_DOUBLE_EQ(other.pause_ratio().value(), 0.998);
+  EXPECT_EQ(other.rates(), watching.rates());
+  EXPECT_EQ(other.series(), watching.series());
+
+  frame.interval.elapsed = Duration(0);
+  EXPECT_FALSE(other.take("h1", frame.interval, before));
+  EXPECT_EQ(other.damaged(), 1);
 }
 
 TEST_F(WatchingTest, WithoutAPauseCounterThereIsNoRatio) {
