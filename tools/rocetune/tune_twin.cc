@@ -48,7 +48,7 @@ Expected<std::unique_ptr<TunedTwin>> TunedTwin::open(const ConfigFile& file, con
   for (const search::Workload& workload : plant.workloads()) {
     if (!workload.held_out) workloads.push_back(workload.name);
   }
-  auto twin = twin::Twin::open(file.text, file.name, plant.host_space(), workloads);
+  auto twin = twin::Twin::open(file.text, file.name, plant.host_space(), workloads, ConfigFiles());
   if (!twin) return tl::unexpected(twin.error());
   return std::unique_ptr<TunedTwin>(new TunedTwin(std::move(*twin), command, policy));
 }

@@ -5,11 +5,17 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <deque>
 #include <optional>
 
+#include "agent/counters/deltas.h"
+#include "agent/counters/sampler.h"
 #include "agent/tune/fabric_plant/circumstances.h"
 #include "agent/tune/fabric_plant/constraints.h"
 #include "agent/tune/fabric_plant/measure.h"
+#include "agent/tune/host_plant/watching.h"
+#include "agent/virtual_host/counter_readers.h"
+#include "dataplane/base/clock.h"
 #include "dataplane/base/parallel.h"
 #include "dataplane/base/random.h"
 #include "dataplane/base/sha256.h"
@@ -21,43 +27,43 @@ namespace {
 using fabric::Scenario;
 using search::Objective;
 
-// What the ports that are played count, by the schema's names (configs/counters/schema.toml).
-struct Counted {
-  std::map<std::string, std::int64_t> sums;
-  double pause_ratio = 0;
+// The ports that are played, looked at before the run and after it.
+class PlayedPorts {
+ public:
+  // All must outlive it.
+  PlayedPorts(const counters::Schema& schema, const Scenario& scenario, const std::vector<TwinPort>& ports)
+      : schema_(schema), scenario_(scenario), ports_(ports) {}
 
-  void take(const fabric::HostNode& host, Instant end) {
-    const auto add = [&](const char* counter, std::uint64_t value) {
-      sums[counter] += static_cast<std::int64_t>(value);
-    };
-    const auto sum = [](const auto& by_priority) {
-      std::uint64_t out = 0;
-      for (const std::uint64_t value : by_priority) out += value;
-      return out;
-    };
-    const fabric::HostPortCounters& counters = host.counters();
-    add("rdma_tx_packets", sum(counters.sent.packets));
-    add("rdma_tx_bytes", sum(counters.sent.wire_bytes));
-    add("rdma_rx_packets", sum(counters.received.packets) - host.receive_drops());
-    add("rdma_rx_bytes", sum(counters.received.wire_bytes) - counters.discarded_wire_bytes);
-    add("rx_ce_packets", host.statistics().rx_ce_packets);
-    add("cnp_sent", host.statistics().cnps_sent);
-    add("cnp_handled", host.statistics().cnps_handled);
-    add("rx_pause_frames", sum(counters.pauses_received.frames));
-    add("tx_pause_frames", sum(counters.pauses_sent.frames));
-    const double run_s = (end - Instant()).seconds();
-    Duration held, holding;
-    for (int p = 0; p < Priority::kCount; ++p) {
-      const Duration of_this[] = {host.held_time(end, Priority(p)), host.holding_time(end, Priority(p))};
-      held = held + of_this[0];
-      holding = holding + of_this[1];
-      for (const Duration paused : of_this) {
-        if (run_s > 0) pause_ratio = std::max(pause_ratio, std::min(1.0, paused.seconds() / run_s));
-      }
+  void begin(const fabric::Network& network) {
+    for (const TwinPort& port : ports_) {
+      counters::Sampler& sampler = samplers_.emplace_back(
+          schema_, virtual_host::counter_readers(scenario_, network, clock_, port.id), clock_);
+      before_.push_back(sampler.read());
     }
-    add("rx_pause_duration_us", static_cast<std::uint64_t>(held / microseconds(1)));
-    add("tx_pause_duration_us", static_cast<std::uint64_t>(holding / microseconds(1)));
   }
+  void end(Instant end) {
+    clock_.sleep_until(end);
+    for (std::size_t i = 0; i < ports_.size(); ++i) {
+      const auto interval = counters::interval_between(schema_, before_[i], samplers_[i].read());
+      (void)watching_.take(virtual_host::name_of(ports_[i].id), interval, {});  // no limits: nothing to judge
+    }
+  }
+  void show(search::Observation& out) const {
+    out.counter_deltas = watching_.increments();
+    auto& paused = out.objectives[Objective::pause_ratio];
+    paused = watching_.pause_ratio();
+    if (!paused && watching_.frames() > 0) paused = 0;  // without PFC nobody is held, and nobody counts it
+  }
+
+ private:
+  const counters::Schema& schema_;
+  const Scenario& scenario_;
+  const std::vector<TwinPort>& ports_;
+  ManualClock clock_;  // the run's time
+  std::deque<counters::Sampler> samplers_;
+  std::vector<counters::Reading> before_;
+  const tune::SoakLimits no_limits_;
+  tune::Watching watching_{no_limits_};
 };
 
 }  // namespace
@@ -134,15 +140,13 @@ search::Observation Twin::run(const Run& run) const {
     out.failure = search::Failure{search::FailureKind::not_applied, "Kmin is above Kmax"};
     return out;
   }
-  Counted counted;
+  PlayedPorts played(schema_, scenario, ports_);
   fabric::RunOptions options;
-  options.on_end = [&](const fabric::Network& network, Instant end) {
-    for (const TwinPort& port : ports_) counted.take(network.host(port.id), end);
-  };
+  options.on_begin = [&](const fabric::Network& network) { played.begin(network); };
+  options.on_end = [&](const fabric::Network&, Instant end) { played.end(end); };
   const fabric::RunResult result = fabric::run(scenario, options);
   out = fabric_plant::observation_of(result, scenario);
-  out.counter_deltas = std::move(counted.sums);
-  out.objectives[Objective::pause_ratio] = counted.pause_ratio;
+  played.show(out);
   out.series.clear();
   return out;
 }

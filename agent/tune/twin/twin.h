@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/counters/schema.h"
 #include "agent/tune/fabric_plant/knobs.h"
 #include "agent/tune/host_plant/host_space.h"
 #include "agent/tune/search/observation.h"
@@ -42,9 +43,10 @@ struct TwinUnknown {
 class Twin {
  public:
   // `text` is that of the scenario `file`; `hosts` must outlive it. Its searched workloads stand for those of
-  // the hosts, in order. Errors: bad_input with every issue of the file; InfiniBand.
+  // the hosts, in order. `configs`: what its hosts' counters are called. Errors: bad_input with every issue
+  // of the file; InfiniBand; configs that cannot be read.
   static Expected<Twin> open(std::string_view text, const std::string& file, const tune::HostSpace& hosts,
-                             const std::vector<std::string>& workloads);
+                             const std::vector<std::string>& workloads, const ConfigFiles& configs);
 
   const std::string& file() const { return file_; }
   const fabric::Scenario& scenario() const { return runs_.front(); }
@@ -62,9 +64,10 @@ class Twin {
   bool knows(std::size_t knob) const;
   std::string sha256() const;
 
-  // One run of a candidate of the hosts: counters of the ports that it plays, under the names that hosts
-  // have; pause_ratio of these ports alone. What the fabric cannot be is a failure (not_applied). `values`:
-  // of the unknowns, by place.
+  // One run of a candidate of the hosts. Counters and pause_ratio are of the ports that it plays alone, read
+  // as `watch --fabric` reads any host of a fabric and added up as frames of the hosts are; a host without
+  // PFC counts no pauses, and pause_ratio is 0 where none has it. What the fabric cannot be is a failure
+  // (not_applied). `values`: of the unknowns, by place.
   struct Run {
     search::Candidate candidate;
     std::size_t workload = 0;
@@ -110,6 +113,7 @@ class Twin {
   };
 
   const tune::HostSpace* hosts_ = nullptr;
+  counters::Schema schema_;
   std::string file_, text_;
   Duration jitter_;
   std::vector<fabric::Scenario> runs_;  // by workload; with the hosts' settings

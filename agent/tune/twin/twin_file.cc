@@ -59,8 +59,11 @@ TwinUnknown of_knob(const fabric_plant::FabricKnob& knob, std::vector<Quantity> 
 }  // namespace
 
 Expected<Twin> Twin::open(std::string_view text, const std::string& file, const tune::HostSpace& hosts,
-                          const std::vector<std::string>& workloads) {
+                          const std::vector<std::string>& workloads, const ConfigFiles& configs) {
+  auto schema = counters::Schema::load(configs);
+  if (!schema) return tl::unexpected(schema.error());
   Twin out;
+  out.schema_ = std::move(*schema);
   out.hosts_ = &hosts;
   out.file_ = file;
   out.text_ = text;

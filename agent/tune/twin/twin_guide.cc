@@ -153,7 +153,7 @@ bool TwinGuide::fit_to(const std::deque<Trial>& trials, const std::stop_token& s
                    .doubt_percent = 100 * std::expm1(doubt),
                    .before = before[0][w][kind.quantity]};
       if (!one.before) {
-        one.why_not_fitted = "the twin's traffic has no such number";
+        one.why_not_fitted = "the twin shows no such number";
       } else if (is_objective(kind.quantity) &&
                  std::abs(std::log((*value + kind.least) / (*one.before + kind.least))) >
                      std::log(kSameThing)) {
@@ -182,7 +182,8 @@ bool TwinGuide::fit_to(const std::deque<Trial>& trials, const std::stop_token& s
     std::string names;
     for (const Quantity q : unknown.rests_on)
       names += (names.empty() ? "" : ", ") + std::string(kind_of(q).name);
-    report_.not_fitted.push_back({unknown.unknown.name, names + ": not observed; it is as the file has it"});
+    report_.not_fitted.push_back(
+        {unknown.unknown.name, fmt::format("nothing to fit it to ({}); it is as the file has it", names)});
   }
   const auto whole = [&](const std::vector<double>& point) {
     std::vector<double> out = of_file;

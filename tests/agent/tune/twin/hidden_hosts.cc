@@ -31,7 +31,7 @@ tune::HostSpace space_of(std::vector<tune::FoundHost> hosts,
 }
 
 Twin twin_of(const tune::HostSpace& hosts, const std::string& text) {
-  auto twin = Twin::open(text, "star.toml", hosts, {"workload"});
+  auto twin = Twin::open(text, "star.toml", hosts, {"workload"}, ConfigFiles());
   EXPECT_TRUE(twin) << (twin ? "" : twin.error().text());
   return std::move(*twin);
 }

@@ -1,5 +1,8 @@
 #include "agent/tune/twin/twin.h"
 
+#include "agent/counters/deltas.h"
+#include "agent/counters/sampler.h"
+#include "agent/virtual_host/counter_readers.h"
 #include "tests/agent/tune/twin/hidden_hosts.h"
 
 namespace rocetune::twin {
@@ -74,15 +77,70 @@ TEST(Twin, ShowsWhatHostsCount) {
   EXPECT_GT(seen.counter_deltas.at("rdma_rx_packets"), 1100);
 }
 
+// One flow of a hundred packets, and nobody beside it.
+constexpr const char* kHundredPackets =
+    "[[flows]]\npattern = \"pair\"\nfrom = 1\nto = 0\nbytes = \"409600B\"\n";
+
+TEST(Twin, BytesAreThoseThatANicCounts) {
+  const auto hosts = space_of(two_machines());
+  const Twin twin = twin_of(hosts, Star{.traffic = kHundredPackets}.text());
+  const auto seen = twin.run({hosts.space().start(), 0, 0, {}}).counter_deltas;
+  EXPECT_EQ(seen.at("rx_ce_packets"), 0);
+  const std::int64_t acknowledgements = seen.at("rdma_tx_packets") - 100;
+  EXPECT_GT(acknowledgements, 0);
+  // Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4 around each, RETH 16 on the first; acknowledgements
+  // are 66 B; neither preamble nor gap.
+  EXPECT_EQ(seen.at("rdma_tx_bytes"), 409'600 + 100 * 62 + 16 + acknowledgements * 66);
+  EXPECT_EQ(seen.at("rdma_rx_bytes"), seen.at("rdma_tx_bytes"));
+}
+
+TEST(Twin, CountsWhatTheSameHostsOfAFabricShow) {
+  const auto hosts = space_of(two_machines());
+  const Twin twin = twin_of(hosts, Star{.kmin = "3MB", .kmax = "3900kB"}.text());
+  const Twin::Run asked{hosts.space().start(), 0, 3, {}};
+  const auto seen = twin.run(asked);
+
+  const auto schema = counters::Schema::load(ConfigFiles());
+  ASSERT_TRUE(schema);
+  std::map<std::string, std::int64_t> sums;
+  for (const TwinPort& port : twin.ports()) {
+    virtual_host::FabricRun run(twin.scenario_of(asked));
+    const virtual_host::VirtualClock clock(run);
+    counters::Sampler sampler(*schema, virtual_host::counter_readers(run, port.id), clock);
+    const counters::Reading before = sampler.read();
+    run.finish();
+    const auto interval = counters::interval_between(*schema, before, sampler.read());
+    for (const auto& [id, increment] : interval.ports.at(0).increments) {
+      if (increment) sums[id.name] += static_cast<std::int64_t>(*increment);
+    }
+  }
+  EXPECT_EQ(seen.counter_deltas, sums);
+  EXPECT_GT(sums.at("rx_pause_duration_us"), 0) << "and these are paused";
+  EXPECT_GT(*seen.objectives[search::Objective::pause_ratio], 0);
+  EXPECT_FALSE(sums.contains("rx_global_pause_frames")) << "what a fabric does not have is absent";
+}
+
+TEST(Twin, WithoutPfcNobodyCountsPausesAndNobodyIsHeld) {
+  const auto hosts = space_of(two_machines());
+  const Twin twin = twin_of(hosts, Star{.kmin = "3MB", .kmax = "3900kB"}.text());
+  const auto lossy = hosts.space().setting("class.profile", "lossy");
+  ASSERT_TRUE(lossy);
+  const auto seen = twin.run({hosts.space().with(hosts.space().start(), {*lossy}), 0, 0, {}});
+  EXPECT_FALSE(seen.failure);
+  EXPECT_FALSE(readings_of(seen)[Quantity::pause_received]);
+  EXPECT_EQ(seen.objectives[search::Objective::pause_ratio], 0);
+}
+
 TEST(Twin, RefusesWhatIsNoFabricOfHosts) {
   const auto hosts = space_of(two_machines());
-  const auto bad = Twin::open(Star{.kmin = "100 bananas"}.text(), "star.toml", hosts, {"workload"});
+  const auto bad =
+      Twin::open(Star{.kmin = "100 bananas"}.text(), "star.toml", hosts, {"workload"}, ConfigFiles());
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().kind(), ErrorKind::bad_input);
   EXPECT_THAT(bad.error().text(), HasSubstr("star.toml:16:8: "));
   EXPECT_THAT(bad.error().text(), HasSubstr("switches.kmin"));
   const auto credits =
-      Twin::open("link = \"infiniband\"\n" + Star().text(), "star.toml", hosts, {"workload"});
+      Twin::open("link = \"infiniband\"\n" + Star().text(), "star.toml", hosts, {"workload"}, ConfigFiles());
   ASSERT_FALSE(credits);
 }
 
@@ -90,7 +148,7 @@ TEST(Twin, SaysWhatDoesNotFitTheHosts) {
   const auto hosts = space_of(two_machines());
   const Twin twin = twin_of(hosts, Star{.rate = "25Gbps"}.text());
   EXPECT_THAT(twin.not_taken_over(), Contains(Field(&Note::why, HasSubstr("25Gbps"))));
-  auto more = Twin::open(Star().text(), "star.toml", hosts, {"workload", "workload 2"});
+  auto more = Twin::open(Star().text(), "star.toml", hosts, {"workload", "workload 2"}, ConfigFiles());
   ASSERT_TRUE(more);
   EXPECT_THAT(more->not_predicted(), Contains(Field(&Note::what, "workload 2")));
 }
@@ -101,7 +159,8 @@ TEST(Twin, ItsWorkloadsStandForThoseOfTheHosts) {
       "[[workloads]]\nname = \"reply\"\n[[workloads.flows]]\npattern = \"pair\"\nfrom = 0\nto = 3\n"
       "bytes = \"64kB\"\n[[workloads]]\nname = \"quiet\"\n[[workloads.flows]]\npattern = \"pair\"\nfrom = 0\n"
       "to = 3\nbytes = \"64kB\"\n[tune]\nheld_out = [\"quiet\"]\n";
-  const auto twin = Twin::open(Star().text() + second, "star.toml", hosts, {"workload 1", "workload 2"});
+  const auto twin =
+      Twin::open(Star().text() + second, "star.toml", hosts, {"workload 1", "workload 2"}, ConfigFiles());
   ASSERT_TRUE(twin) << twin.error().text();
   ASSERT_EQ(twin->workloads().size(), 2U);
   EXPECT_EQ(twin->workloads()[1].of_hosts, "workload 2");
