@@ -18,7 +18,7 @@ constexpr double kLinkRates[] = {10, 25, 40, 50, 100, 200, 400, 800};
 // ---- HOST-3 ----
 
 struct Measured {
-  double Gbps = 0;
+  double gbps = 0;
   Evidence evidence;
 };
 
@@ -26,8 +26,8 @@ std::optional<Measured> best_verbs(const DossierFacts& facts) {
   std::optional<Measured> out;
   for (const RunSeen& seen : perftest_runs_in(facts.dossier)) {
     const evidence::PerftestRow* best = seen.run->best();
-    if (best == nullptr || (out && best->average_Gbps <= out->Gbps)) continue;
-    out = Measured{best->average_Gbps, shown("verbs test", fmt::format("{:.4g}", best->average_Gbps), "Gb/s",
+    if (best == nullptr || (out && best->average_gbps <= out->gbps)) continue;
+    out = Measured{best->average_gbps, shown("verbs test", fmt::format("{:.4g}", best->average_gbps), "Gb/s",
                                              *seen.document, best->line)};
   }
   return out;
@@ -76,17 +76,18 @@ void judge_collectives(const DossierFacts& facts, const Measured& verbs, std::ve
     const NcclTestsRow* best = nullptr;
     for (const NcclTestsRow& row : tests->rows) {
       if (row.bytes < static_cast<std::uint64_t>(bench.large_message.count())) continue;
-      if (best == nullptr || row.busbw_GBps() > best->busbw_GBps()) best = &row;
+      if (best == nullptr || row.busbw_gbytes_per_s() > best->busbw_gbytes_per_s()) best = &row;
     }
     // A test that did not communicate is no measurement (BENCH-1).
-    if (best == nullptr || best->busbw_GBps() <= 0) continue;
-    const double collective = best->busbw_GBps() * 8;
+    if (best == nullptr || best->busbw_gbytes_per_s() <= 0) continue;
+    const double collective = best->busbw_gbytes_per_s() * 8;
     std::vector<Evidence> evidence{
         verbs.evidence,
-        shown("collective, busbw", fmt::format("{:.2f}", best->busbw_GBps()), "GB/s", *document, best->line),
-        shown("the same in one unit", fmt::format("{:.1f} of {:.1f}", collective, verbs.Gbps), "Gb/s",
+        shown("collective, busbw", fmt::format("{:.2f}", best->busbw_gbytes_per_s()), "GB/s", *document,
+              best->line),
+        shown("the same in one unit", fmt::format("{:.1f} of {:.1f}", collective, verbs.gbps), "Gb/s",
               *document, best->line)};
-    if (collective >= bench.slow_share.value() * verbs.Gbps) {
+    if (collective >= bench.slow_share.value() * verbs.gbps) {
       good = std::move(evidence);
       continue;
     }
@@ -96,7 +97,7 @@ void judge_collectives(const DossierFacts& facts, const Measured& verbs, std::ve
                     "collective "
                     "at {:.0f} % of that. The limit is above it: GPU path, proxy threads, chunk size, NIC "
                     "initialisation.",
-                    verbs.Gbps, 100 * collective / verbs.Gbps),
+                    verbs.gbps, 100 * collective / verbs.gbps),
         advise(
             "Leave PFC, ECN and MTU alone. Repeat the verbs test with GPU memory (--use_cuda): host memory "
             "does not clear the GPU path. Then check GPUDirect lines in the log, ACS and IOMMU, relaxed "
@@ -119,7 +120,7 @@ void judge_libraries(const DossierFacts& facts, const Measured& verbs, std::vect
     if (best == nullptr || best->value <= 0) continue;
     std::vector<Evidence> evidence{verbs.evidence, shown(table->title, fmt::format("{:.4g}", best->value),
                                                          "Gb/s", *document, best->line)};
-    if (best->value >= bench.slow_share.value() * verbs.Gbps) {
+    if (best->value >= bench.slow_share.value() * verbs.gbps) {
       good = std::move(evidence);
       continue;
     }
@@ -128,7 +129,7 @@ void judge_libraries(const DossierFacts& facts, const Measured& verbs, std::vect
         fmt::format("The network is not the limit: a verbs test runs at {:.0f} Gb/s, {} at {:.0f} % of that. "
                     "The limit is in the hosts or the library: the core and memory of the process, its "
                     "protocol, registration.",
-                    verbs.Gbps, table->title, 100 * best->value / verbs.Gbps),
+                    verbs.gbps, table->title, 100 * best->value / verbs.gbps),
         advise("Bind the processes to the NIC's NUMA node, repeat the verbs test from the same core, and "
                "compare the library's transports; leave PFC, ECN and MTU alone.",
                {"numactl -N NODE -m NODE ib_read_bw ...", "UCX_LOG_LEVEL=info ..."})));
@@ -139,11 +140,11 @@ void judge_libraries(const DossierFacts& facts, const Measured& verbs, std::vect
 void judge_transports(const DossierFacts& facts, const Measured& verbs, double link_rate,
                       std::vector<Finding>& findings) {
   const BenchThresholds& bench = facts.policy.bench;
-  if (verbs.Gbps <= 0 || verbs.Gbps >= bench.slow_share.value() * link_rate) return;
+  if (verbs.gbps <= 0 || verbs.gbps >= bench.slow_share.value() * link_rate) return;
   for (const auto& [document, iperf] : facts.dossier.all<evidence::Iperf>()) {
-    const auto tcp = iperf->rate_Gbps();
+    const auto tcp = iperf->rate_gbps();
     if (!tcp || *tcp <= 0) continue;
-    const double ratio = *tcp / verbs.Gbps;
+    const double ratio = *tcp / verbs.gbps;
     if (ratio < bench.like_share.value() || ratio > 1 / bench.like_share.value()) continue;
     findings.push_back(about_file(
         *document,
@@ -162,7 +163,7 @@ Outcome judge_above_network(const DossierFacts& facts) {
   std::vector<Evidence> good;
   if (const auto verbs = best_verbs(facts)) {
     const auto link_rate = shown_rate(facts);
-    if (is_at_line_rate(verbs->Gbps, link_rate, facts.policy.bench)) {
+    if (is_at_line_rate(verbs->gbps, link_rate, facts.policy.bench)) {
       judge_collectives(facts, *verbs, findings, good);
       judge_libraries(facts, *verbs, findings, good);
     }

@@ -22,8 +22,8 @@ std::string size_text(std::uint64_t bytes) {
 }
 
 Evidence row_evidence(const char* name, const NcclTestsRow& row, const evidence::Document& document) {
-  return shown(fmt::format("{} at {}", name, size_text(row.bytes)), fmt::format("{:.2f}", row.busbw_GBps()),
-               "GB/s", document, row.line);
+  return shown(fmt::format("{} at {}", name, size_text(row.bytes)),
+               fmt::format("{:.2f}", row.busbw_gbytes_per_s()), "GB/s", document, row.line);
 }
 
 // ---- BENCH-1 ----
@@ -37,9 +37,9 @@ bool is_alone(const NcclTests& tests, const BenchThresholds& bench, std::vector<
   for (const NcclTestsRow& row : tests.rows) {
     unordered |= row.bytes < before;
     before = row.bytes;
-    any_silent |=
-        row.bytes >= static_cast<std::uint64_t>(bench.silent_message.count()) && row.busbw_GBps() == 0;
-    all_silent &= row.busbw_GBps() == 0;
+    any_silent |= row.bytes >= static_cast<std::uint64_t>(bench.silent_message.count()) &&
+                  row.busbw_gbytes_per_s() == 0;
+    all_silent &= row.busbw_gbytes_per_s() == 0;
     if (row.in_place && row.in_place->time_us < 1 && instant == nullptr) instant = &row;
   }
   const bool silent = any_silent && all_silent;
@@ -60,16 +60,17 @@ bool is_alone(const NcclTests& tests, const BenchThresholds& bench, std::vector<
     evidence.push_back(shown("footers", tests.footer_count, "", document));
   // Several runs one after the other have several footers as well: that alone says nothing.
   const bool several_zeros = tests.rank_zero_lines > 1 && tests.rank_lines == tests.rank_zero_lines;
-  return silent || (instant != nullptr && tests.busbw_max_GBps() == 0) || several_zeros;
+  return silent || (instant != nullptr && tests.busbw_max_gbytes_per_s() == 0) || several_zeros;
 }
 
 Outcome judge_communication(const DossierFacts& facts) {
   std::vector<Finding> findings;
   std::vector<Evidence> good;
   for (const auto& [document, tests] : facts.dossier.all<NcclTests>()) {
-    const bool only_silent_footers = tests->rows.empty() && tests->footer_count > 1 &&
-                                     std::all_of(tests->footers_GBps.begin(), tests->footers_GBps.end(),
-                                                 [](double average) { return average == 0; });
+    const bool only_silent_footers =
+        tests->rows.empty() && tests->footer_count > 1 &&
+        std::all_of(tests->footers_gbytes_per_s.begin(), tests->footers_gbytes_per_s.end(),
+                    [](double average) { return average == 0; });
     if (tests->rows.empty() && tests->rank_lines == 0 && !only_silent_footers) continue;
     std::vector<Evidence> evidence;
     if (only_silent_footers) {
@@ -101,10 +102,10 @@ Outcome judge_comparison(const DossierFacts& facts) {
   std::vector<Finding> findings;
   std::vector<Evidence> good;
   for (const auto& [document, tests] : facts.dossier.all<NcclTests>()) {
-    if (tests->footers_GBps.empty() || !tests->footer) continue;
+    if (tests->footers_gbytes_per_s.empty() || !tests->footer) continue;
     Evidence footer = quoted("footer", *tests->footer, *document);
-    const double average = tests->footers_GBps.front();
-    const double best = tests->busbw_max_GBps();
+    const double average = tests->footers_gbytes_per_s.front();
+    const double best = tests->busbw_max_gbytes_per_s();
     if (tests->rows.size() == 1 || (best > 0 && average > facts.policy.bench.average_share.value() * best)) {
       good.push_back(std::move(footer));
       continue;
@@ -130,8 +131,8 @@ Outcome judge_comparison(const DossierFacts& facts) {
     if (best == nullptr) continue;
     good.push_back(
         shown("perftest",
-              fmt::format("{:.2f} Gb/s = {:.3f} GB/s = {:.1f} MiB/s", best->average_Gbps,
-                          best->average_Gbps / 8, best->average_Gbps * 1e9 / evidence::kPerftestBitsPerMib),
+              fmt::format("{:.2f} Gb/s = {:.3f} GB/s = {:.1f} MiB/s", best->average_gbps,
+                          best->average_gbps / 8, best->average_gbps * 1e9 / evidence::kPerftestBitsPerMib),
               "", *seen.document, best->line));
   }
   return Outcome::of(std::move(findings), std::move(good),
@@ -153,16 +154,18 @@ Outcome judge_cliffs(const DossierFacts& facts) {
       if (row.bytes < before) ordered = false;
       before = row.bytes;
       if (!row.out_of_place) continue;
-      if (best != nullptr && row.out_of_place->busbw_GBps < share * best->out_of_place->busbw_GBps) {
+      if (best != nullptr &&
+          row.out_of_place->busbw_gbytes_per_s < share * best->out_of_place->busbw_gbytes_per_s) {
         if (cliff == nullptr) cliff = &row;
       } else {
         if (cliff != nullptr) stays = false;
-        if (best == nullptr || row.out_of_place->busbw_GBps > best->out_of_place->busbw_GBps) best = &row;
+        if (best == nullptr || row.out_of_place->busbw_gbytes_per_s > best->out_of_place->busbw_gbytes_per_s)
+          best = &row;
       }
     }
-    if (best == nullptr || tests->rows.size() < 2 || !ordered || best->out_of_place->busbw_GBps <= 0)
+    if (best == nullptr || tests->rows.size() < 2 || !ordered || best->out_of_place->busbw_gbytes_per_s <= 0)
       continue;
-    if (cliff == nullptr || !stays || best->out_of_place->busbw_GBps < 1) {
+    if (cliff == nullptr || !stays || best->out_of_place->busbw_gbytes_per_s < 1) {
       good.push_back(row_evidence("best busbw", *best, *document));
       continue;
     }
@@ -175,8 +178,9 @@ Outcome judge_cliffs(const DossierFacts& facts) {
         "Bus bandwidth falls from {:.1f} to {:.1f} GB/s at {} (x{:.2f}) and stays low: either the GPU path "
         "of large "
         "messages, or loss or pause with more data in flight.",
-        best->out_of_place->busbw_GBps, cliff->out_of_place->busbw_GBps, size_text(cliff->bytes),
-        cliff->out_of_place->busbw_GBps / best->out_of_place->busbw_GBps);
+        best->out_of_place->busbw_gbytes_per_s, cliff->out_of_place->busbw_gbytes_per_s,
+        size_text(cliff->bytes),
+        cliff->out_of_place->busbw_gbytes_per_s / best->out_of_place->busbw_gbytes_per_s);
     finding.fix = advise(
         "Separate the two: run with NCCL_NET_GDR_LEVEL=LOC (the cliff goes: GPU path), run ib_write_bw "
         "--use_cuda at those sizes, and "

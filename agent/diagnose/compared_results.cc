@@ -224,14 +224,14 @@ void find_pinning(const DossierFacts& facts, std::vector<Finding>& findings, std
       const evidence::PerftestRow* high = fast.run->best();
       if (high == nullptr || slow.run == fast.run || fast.run->test != slow.run->test ||
           fast.run->qps != slow.run->qps || high->bytes != low->bytes ||
-          high->average_Gbps < low->average_Gbps) {
+          high->average_gbps < low->average_gbps) {
         continue;
       }
-      std::vector<Evidence> evidence{shown("slow: " + places[i], fmt::format("{:.4g}", low->average_Gbps),
+      std::vector<Evidence> evidence{shown("slow: " + places[i], fmt::format("{:.4g}", low->average_gbps),
                                            "Gb/s", *slow.document, low->line),
-                                     shown("fast: " + places[j], fmt::format("{:.4g}", high->average_Gbps),
+                                     shown("fast: " + places[j], fmt::format("{:.4g}", high->average_gbps),
                                            "Gb/s", *fast.document, high->line)};
-      if (low->average_Gbps >= facts.policy.bench.gap_share.value() * high->average_Gbps) {
+      if (low->average_gbps >= facts.policy.bench.gap_share.value() * high->average_gbps) {
         good = std::move(evidence);
         continue;
       }
@@ -303,7 +303,7 @@ Outcome judge_versions(const DossierFacts& facts) {
     std::string version = version_of(*document, *tests);
     if (const auto log = logged.find(document->file); version.empty() && log != logged.end())
       version = log->second;
-    if (!version.empty() && tests->busbw_max_GBps() > 0)
+    if (!version.empty() && tests->busbw_max_gbytes_per_s() > 0)
       results.push_back({document, tests, std::move(version)});
   }
   std::vector<Evidence> good;
@@ -312,7 +312,7 @@ Outcome judge_versions(const DossierFacts& facts) {
       if (slow.version == fast.version || slow.tests->collective != fast.tests->collective ||
           slow.tests->rank_lines != fast.tests->rank_lines)
         continue;
-      const double low = slow.tests->busbw_max_GBps(), high = fast.tests->busbw_max_GBps();
+      const double low = slow.tests->busbw_max_gbytes_per_s(), high = fast.tests->busbw_max_gbytes_per_s();
       if (low > high) continue;
       std::vector<Evidence> evidence{
           shown("version " + slow.version, fmt::format("{:.2f}", low), "GB/s", *slow.document),

@@ -34,15 +34,15 @@ std::optional<bool> ece_of(const DossierFacts& facts, const evidence::Document& 
 
 struct Result {
   const evidence::Document* document;
-  double busbw_GBps;
+  double busbw_gbytes_per_s;
 };
 
 Outcome judge_choice(const DossierFacts& facts) {
   std::optional<Result> with, without;
   for (const auto& [document, tests] : facts.dossier.all<evidence::NcclTests>()) {
     const auto ece = ece_of(facts, *document);
-    if (!ece || tests->busbw_max_GBps() <= 0) continue;
-    (*ece ? with : without) = Result{document, tests->busbw_max_GBps()};
+    if (!ece || tests->busbw_max_gbytes_per_s() <= 0) continue;
+    (*ece ? with : without) = Result{document, tests->busbw_max_gbytes_per_s()};
   }
   const evidence::NcclEce* ece = nullptr;
   const evidence::Document* ece_document = nullptr;
@@ -54,10 +54,11 @@ Outcome judge_choice(const DossierFacts& facts) {
   }
   if (with && without) {
     std::vector<Evidence> evidence{
-        shown("busbw with ECE", fmt::format("{:.2f}", with->busbw_GBps), "GB/s", *with->document),
-        shown("busbw without ECE", fmt::format("{:.2f}", without->busbw_GBps), "GB/s", *without->document)};
+        shown("busbw with ECE", fmt::format("{:.2f}", with->busbw_gbytes_per_s), "GB/s", *with->document),
+        shown("busbw without ECE", fmt::format("{:.2f}", without->busbw_gbytes_per_s), "GB/s",
+              *without->document)};
     if (ece != nullptr) evidence.push_back(quoted("ECE options", ece->quote, *ece_document));
-    if (with->busbw_GBps >= facts.policy.bench.gap_share.value() * without->busbw_GBps)
+    if (with->busbw_gbytes_per_s >= facts.policy.bench.gap_share.value() * without->busbw_gbytes_per_s)
       return Outcome::passed(std::move(evidence));
     Finding finding;
     finding.subject = with->document->file;

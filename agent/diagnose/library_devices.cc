@@ -297,11 +297,11 @@ void compare_counts(const DossierFacts& facts, std::vector<Finding>& findings, s
           many.run->test != one.run->test)
         continue;
       std::vector<Evidence> evidence{
-          shown("one queue pair", fmt::format("{:.4g}", alone->average_Gbps), "Gb/s", *one.document,
+          shown("one queue pair", fmt::format("{:.4g}", alone->average_gbps), "Gb/s", *one.document,
                 alone->line),
-          shown(fmt::format("{} queue pairs", *many.run->qps), fmt::format("{:.4g}", together->average_Gbps),
+          shown(fmt::format("{} queue pairs", *many.run->qps), fmt::format("{:.4g}", together->average_gbps),
                 "Gb/s", *many.document, together->line)};
-      if (alone->average_Gbps >= facts.policy.bench.slow_share.value() * together->average_Gbps) {
+      if (alone->average_gbps >= facts.policy.bench.slow_share.value() * together->average_gbps) {
         good = std::move(evidence);
         continue;
       }

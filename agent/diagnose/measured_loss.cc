@@ -12,7 +12,7 @@ namespace rocetune::diagnose {
 namespace {
 
 Evidence sender_rate(const std::string& name, const RunSeen& seen, const evidence::PerftestRow& row) {
-  return shown(name, fmt::format("{:.4g}", row.average_Gbps), "Gb/s", *seen.document, row.line);
+  return shown(name, fmt::format("{:.4g}", row.average_gbps), "Gb/s", *seen.document, row.line);
 }
 
 // ---- LOSS-1 ----
@@ -55,7 +55,7 @@ std::vector<Flow> flows_of(const std::vector<RunSeen>& runs) {
   return out;
 }
 
-double rate_of(const Flow& flow) { return flow.seen->run->best()->average_Gbps; }
+double rate_of(const Flow& flow) { return flow.seen->run->best()->average_gbps; }
 
 // Senders to one receiver that together get far less than one gets alone.
 std::optional<Finding> collapsed_incast(const DossierFacts& facts, std::vector<Evidence>& good) {
@@ -165,7 +165,7 @@ Outcome judge_stalls(const DossierFacts& facts) {
     const evidence::PerftestRun& run = *seen.run;
     if (run.test.find("Send") == std::string::npos || !run.tx_depth || *run.tx_depth < 1) continue;
     for (const evidence::PerftestRow& row : run.rows) {
-      const double rate = row.message_rate_Mpps * 1e6;
+      const double rate = row.message_rate_mpps * 1e6;
       const double expected = *run.tx_depth * run.qps.value_or(1) / facts.policy.rnr_stall.seconds();
       if (rate <= 0) continue;
       std::vector<Evidence> evidence{

@@ -15,7 +15,7 @@ namespace {
 using evidence::GidText;
 
 Evidence rate_evidence(const std::string& name, const RunSeen& seen, const evidence::PerftestRow& row) {
-  return shown(name, fmt::format("{:.4g}", row.average_Gbps), "Gb/s", *seen.document, row.line);
+  return shown(name, fmt::format("{:.4g}", row.average_gbps), "Gb/s", *seen.document, row.line);
 }
 
 bool is_software(const evidence::PerftestRun& run) {
@@ -169,7 +169,7 @@ Outcome judge_full_size(const DossierFacts& facts) {
       finding.subject = large.run->device.empty() ? large.document->file : large.run->device;
       finding.evidence = {
           shown("with RDMA MTU", *large.run->mtu_bytes, "B, no result", *large.document, large.run->line),
-          shown("with RDMA MTU", *small.run->mtu_bytes, fmt::format("B, {:.4g} Gb/s", row->average_Gbps),
+          shown("with RDMA MTU", *small.run->mtu_bytes, fmt::format("B, {:.4g} Gb/s", row->average_gbps),
                 *small.document, row->line)};
       finding.cause =
           "The test works with a small RDMA MTU and fails with a large one: a hop on the path does not carry "
@@ -211,9 +211,9 @@ Outcome judge_silence(const DossierFacts& facts) {
     if (seen.run->passes() == true) alive.push_back(ping_evidence(seen));
   }
   for (const auto& [document, iperf] : facts.dossier.all<evidence::Iperf>()) {
-    if (iperf->rate_Gbps().value_or(0) > 0)
+    if (iperf->rate_gbps().value_or(0) > 0)
       alive.push_back(
-          shown("TCP", fmt::format("{:.4g}", *iperf->rate_Gbps()), "Gb/s", *document, iperf->line));
+          shown("TCP", fmt::format("{:.4g}", *iperf->rate_gbps()), "Gb/s", *document, iperf->line));
   }
   const std::vector<RunSeen> runs = perftest_runs_in(facts.dossier);
   const auto works =

@@ -55,7 +55,7 @@ class IperfReader final : public DocumentReader {
   }
 
   std::optional<Document> finish() override {
-    if (!iperf_.rate_Gbps() && !iperf_.failed) return std::nullopt;
+    if (!iperf_.rate_gbps() && !iperf_.failed) return std::nullopt;
     Document document;
     document.content = std::move(iperf_);
     return document;
@@ -63,7 +63,7 @@ class IperfReader final : public DocumentReader {
 
  private:
   Verdict begin(std::string_view server) {
-    if (iperf_.rate_Gbps()) return Verdict::next_document;
+    if (iperf_.rate_gbps()) return Verdict::next_document;
     iperf_.server = server;
     return Verdict::mine;
   }
@@ -79,7 +79,7 @@ class IperfReader final : public DocumentReader {
     iperf_.line = line.number;
     if (contains(text, "sender") || contains(text, "receiver")) {
       const bool sends = contains(text, "sender");
-      auto& total = sends ? iperf_.sent_Gbps : iperf_.received_Gbps;
+      auto& total = sends ? iperf_.sent_gbps : iperf_.received_gbps;
       auto& summed = sends ? sent_is_sum_ : received_is_sum_;
       if (is_sum) {
         total = *rate;
@@ -92,7 +92,7 @@ class IperfReader final : public DocumentReader {
           iperf_.retransmits = *count;
       }
     } else if (is_sum || !interval_is_sum_) {
-      iperf_.interval_Gbps = *rate;
+      iperf_.interval_gbps = *rate;
       interval_is_sum_ = is_sum;
     }
     return Verdict::mine;
@@ -125,10 +125,10 @@ std::optional<Document> iperf_from_json(const boost::json::value& json, const Co
   const auto* end = root != nullptr ? root->if_contains("end") : nullptr;
   if (end == nullptr || !end->is_object() || root->if_contains("intervals") == nullptr) return std::nullopt;
   Iperf iperf;
-  iperf.sent_Gbps = bits_per_second(end->get_object(), "sum_sent");
-  iperf.received_Gbps = bits_per_second(end->get_object(), "sum_received");
-  if (!iperf.sent_Gbps) iperf.sent_Gbps = bits_per_second(end->get_object(), "sum");
-  if (!iperf.rate_Gbps()) return std::nullopt;
+  iperf.sent_gbps = bits_per_second(end->get_object(), "sum_sent");
+  iperf.received_gbps = bits_per_second(end->get_object(), "sum_received");
+  if (!iperf.sent_gbps) iperf.sent_gbps = bits_per_second(end->get_object(), "sum");
+  if (!iperf.rate_gbps()) return std::nullopt;
   Document document;
   document.content = std::move(iperf);
   return document;

@@ -10,14 +10,14 @@ namespace rocetune::evidence {
 
 struct Iperf {
   std::string server;                              // "Connecting to host 10.0.0.2"
-  std::optional<double> sent_Gbps, received_Gbps;  // of all streams together, over the whole run
-  std::optional<double> interval_Gbps;             // the latest interval, where the end is missing
+  std::optional<double> sent_gbps, received_gbps;  // of all streams together, over the whole run
+  std::optional<double> interval_gbps;             // the latest interval, where the end is missing
   std::optional<std::uint64_t> retransmits;
   bool failed = false;  // "unable to connect"
   int line = 0;         // of the numbers
 
-  std::optional<double> rate_Gbps() const {
-    return received_Gbps ? received_Gbps : sent_Gbps ? sent_Gbps : interval_Gbps;
+  std::optional<double> rate_gbps() const {
+    return received_gbps ? received_gbps : sent_gbps ? sent_gbps : interval_gbps;
   }
 };
 

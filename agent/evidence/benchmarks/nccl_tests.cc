@@ -10,21 +10,22 @@
 
 namespace rocetune::evidence {
 
-double NcclTestsRow::busbw_GBps() const {
-  return std::max(out_of_place ? out_of_place->busbw_GBps : 0, in_place ? in_place->busbw_GBps : 0);
+double NcclTestsRow::busbw_gbytes_per_s() const {
+  return std::max(out_of_place ? out_of_place->busbw_gbytes_per_s : 0,
+                  in_place ? in_place->busbw_gbytes_per_s : 0);
 }
 
-double NcclTests::busbw_max_GBps() const {
+double NcclTests::busbw_max_gbytes_per_s() const {
   double best = 0;
-  for (const NcclTestsRow& row : rows) best = std::max(best, row.busbw_GBps());
+  for (const NcclTestsRow& row : rows) best = std::max(best, row.busbw_gbytes_per_s());
   return best;
 }
 
-double NcclTests::algbw_max_GBps() const {
+double NcclTests::algbw_max_gbytes_per_s() const {
   double best = 0;
   for (const NcclTestsRow& row : rows) {
     for (const auto& side : {row.out_of_place, row.in_place}) {
-      if (side) best = std::max(best, side->algbw_GBps);
+      if (side) best = std::max(best, side->algbw_gbytes_per_s);
     }
   }
   return best;
@@ -34,8 +35,8 @@ const NcclTestsRow* NcclTests::cliff() const {
   double best = 0;
   for (const NcclTestsRow& row : rows) {
     if (!row.out_of_place) continue;
-    if (row.out_of_place->busbw_GBps < best / 2) return &row;
-    best = std::max(best, row.out_of_place->busbw_GBps);
+    if (row.out_of_place->busbw_gbytes_per_s < best / 2) return &row;
+    best = std::max(best, row.out_of_place->busbw_gbytes_per_s);
   }
   return nullptr;
 }
@@ -196,13 +197,14 @@ class NcclTestsReader final : public DocumentReader {
     Document document;
     if (tests_.row_count > 0) {
       document.add_fact("bench.rows", static_cast<double>(tests_.row_count));
-      document.add_fact("bench.busbw_max_GBps", tests_.busbw_max_GBps());
-      document.add_fact("bench.algbw_max_GBps", tests_.algbw_max_GBps());
+      document.add_fact("bench.busbw_max_GBps", tests_.busbw_max_gbytes_per_s());
+      document.add_fact("bench.algbw_max_GBps", tests_.algbw_max_gbytes_per_s());
       if (const NcclTestsRow* cliff = tests_.cliff()) {
         document.add_fact("bench.cliff_bytes", static_cast<double>(cliff->bytes));
       }
     }
-    if (tests_.footer_count == 1) document.add_fact("bench.busbw_avg_GBps", tests_.footers_GBps.front());
+    if (tests_.footer_count == 1)
+      document.add_fact("bench.busbw_avg_GBps", tests_.footers_gbytes_per_s.front());
     if (tests_.footer_count > 0) document.add_fact("bench.runs", static_cast<double>(tests_.footer_count));
     if (tests_.rank_lines > 0) {
       document.add_fact("bench.ranks", static_cast<double>(tests_.rank_lines));
@@ -226,7 +228,8 @@ class NcclTestsReader final : public DocumentReader {
       const auto value = leading_decimal(behind(text, ":").value_or(""));
       if (!value) return Verdict::mine;
       ++tests_.footer_count;
-      if (tests_.footers_GBps.size() < NcclTests::kMostRows) tests_.footers_GBps.push_back(*value);
+      if (tests_.footers_gbytes_per_s.size() < NcclTests::kMostRows)
+        tests_.footers_gbytes_per_s.push_back(*value);
       if (!tests_.footer) tests_.footer = Quote(text, line.number);
     } else if (contains(text, " Rank ") && contains(text, " on ")) {
       take_rank(text);
@@ -356,7 +359,7 @@ std::optional<Document> nccl_tests_from_json(const boost::json::value& json, con
     std::optional<double> value = number_in(*root, key);
     if (average->is_object()) value = number_in(average->get_object(), "bandwidth");
     if (!value) continue;
-    tests.footers_GBps.push_back(*value);
+    tests.footers_gbytes_per_s.push_back(*value);
     tests.footer_count = 1;
   }
   NcclTestsReader reader(context, std::move(tests));

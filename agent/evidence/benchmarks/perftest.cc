@@ -12,7 +12,7 @@ namespace rocetune::evidence {
 const PerftestRow* PerftestRun::best() const {
   const auto found = std::max_element(
       rows.begin(), rows.end(),
-      [](const PerftestRow& a, const PerftestRow& b) { return a.average_Gbps < b.average_Gbps; });
+      [](const PerftestRow& a, const PerftestRow& b) { return a.average_gbps < b.average_gbps; });
   return found == rows.end() ? nullptr : &*found;
 }
 
@@ -257,10 +257,10 @@ class PerftestReader final : public DocumentReader {
     PerftestRow row;
     row.bytes = bytes;
     row.iterations = *iterations;
-    row.average_Gbps = *average * factor_;
+    row.average_gbps = *average * factor_;
     row.line = line.number;
     const std::string_view rate = words[average_at + 1];
-    row.message_rate_Mpps = leading_decimal(rate).value_or(0);
+    row.message_rate_mpps = leading_decimal(rate).value_or(0);
     PerftestRun& current = run();
     if (current.line == 0) current.line = line.number;
     if (current.rows.size() < PerftestRun::kMostRows) current.rows.push_back(row);

@@ -15,8 +15,8 @@ namespace rocetune::evidence {
 struct PerftestRow {
   std::uint64_t bytes = 0;
   std::uint64_t iterations = 0;
-  double average_Gbps = 0;  // whatever unit the table has: MB/sec and MiB/sec are 2^20 bytes
-  double message_rate_Mpps = 0;
+  double average_gbps = 0;  // whatever unit the table has: MB/sec and MiB/sec are 2^20 bytes
+  double message_rate_mpps = 0;
   int line = 0;
 };
 

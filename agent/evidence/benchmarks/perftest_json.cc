@@ -17,13 +17,13 @@ void add_perftest_facts(Document& document, const Perftest& perftest) {
   const PerftestLatency* latency = nullptr;
   for (const PerftestRun& run : perftest.runs) {
     const PerftestRow* row = run.best();
-    if (row != nullptr && (best == nullptr || row->average_Gbps > best->average_Gbps)) best = row;
+    if (row != nullptr && (best == nullptr || row->average_gbps > best->average_gbps)) best = row;
     if (latency == nullptr && !run.latencies.empty()) latency = &run.latencies.front();
   }
   if (best != nullptr) {
-    document.add_fact("perftest.bw_avg_Gbps", best->average_Gbps);
-    document.add_fact("perftest.bw_avg_MiBps", best->average_Gbps * 1e9 / kPerftestBitsPerMib);
-    document.add_fact("perftest.msgrate_Mpps", best->message_rate_Mpps);
+    document.add_fact("perftest.bw_avg_Gbps", best->average_gbps);
+    document.add_fact("perftest.bw_avg_MiBps", best->average_gbps * 1e9 / kPerftestBitsPerMib);
+    document.add_fact("perftest.msgrate_Mpps", best->message_rate_mpps);
   }
   if (latency != nullptr && latency->typical_us)
     document.add_fact("perftest.lat_typical_us", *latency->typical_us);
@@ -97,8 +97,8 @@ void take_result(const boost::json::object& result, PerftestRun& run) {
         count && *count >= 0 && *count < 1e18) {
       row.iterations = static_cast<std::uint64_t>(*count);
     }
-    row.message_rate_Mpps = number_of(find_key(result, "msgrate")).value_or(0);
-    row.average_Gbps = *average * factor_of(result, *average, row.message_rate_Mpps, row.bytes);
+    row.message_rate_mpps = number_of(find_key(result, "msgrate")).value_or(0);
+    row.average_gbps = *average * factor_of(result, *average, row.message_rate_mpps, row.bytes);
     if (run.rows.size() < PerftestRun::kMostRows) run.rows.push_back(row);
   }
   PerftestLatency latency;

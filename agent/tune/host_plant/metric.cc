@@ -77,9 +77,10 @@ std::optional<double> from_nccl_tests(const evidence::TextReading& reading, Obje
   std::optional<double> out;
   for (const auto* tests : contents<evidence::NcclTests>(reading)) {
     if (average) {
-      if (!tests->footers_GBps.empty()) out = tests->footers_GBps.back() * 8;
+      if (!tests->footers_gbytes_per_s.empty()) out = tests->footers_gbytes_per_s.back() * 8;
     } else if (!tests->rows.empty()) {
-      keep_largest(out, 8 * (o == Objective::busbw ? tests->busbw_max_GBps() : tests->algbw_max_GBps()));
+      keep_largest(out, 8 * (o == Objective::busbw ? tests->busbw_max_gbytes_per_s()
+                                                   : tests->algbw_max_gbytes_per_s()));
     }
   }
   return out;
@@ -90,7 +91,7 @@ std::optional<double> from_perftest(const evidence::TextReading& reading, Object
   for (const auto* tests : contents<evidence::Perftest>(reading)) {
     for (const evidence::PerftestRun& run : tests->runs) {
       if (o == Objective::goodput) {
-        if (const evidence::PerftestRow* best = run.best()) keep_largest(out, best->average_Gbps);
+        if (const evidence::PerftestRow* best = run.best()) keep_largest(out, best->average_gbps);
       } else if (!run.latencies.empty()) {
         const evidence::PerftestLatency& row = run.latencies.front();
         out = o == Objective::p99_fct ? row.p99_us : row.typical_us ? row.typical_us : row.average_us;
@@ -115,7 +116,7 @@ std::optional<double> from_size_table(const evidence::TextReading& reading, Obje
 std::optional<double> from_iperf(const evidence::TextReading& reading) {
   std::optional<double> out;
   for (const auto* run : contents<evidence::Iperf>(reading)) {
-    if (const auto rate = run->rate_Gbps()) out = rate;
+    if (const auto rate = run->rate_gbps()) out = rate;
   }
   return out;
 }

@@ -223,10 +223,10 @@ TEST(PairMatrix, Facts) {
 
 TEST(Iperf, SumsOfStreams) {
   const Iperf parallel = content_of<Iperf>("iperf3/parallel.txt");
-  EXPECT_DOUBLE_EQ(*parallel.received_Gbps, 39.4);
+  EXPECT_DOUBLE_EQ(*parallel.received_gbps, 39.4);
   EXPECT_EQ(parallel.retransmits, 15u);
-  EXPECT_DOUBLE_EQ(*content_of<Iperf>("iperf3/iperf2.txt").rate_Gbps(), 9.36);
-  EXPECT_DOUBLE_EQ(*content_of<Iperf>("iperf3/report.json").rate_Gbps(), 9.40);
+  EXPECT_DOUBLE_EQ(*content_of<Iperf>("iperf3/iperf2.txt").rate_gbps(), 9.36);
+  EXPECT_DOUBLE_EQ(*content_of<Iperf>("iperf3/report.json").rate_gbps(), 9.40);
   EXPECT_TRUE(content_of<Iperf>("iperf3/refused.txt").failed);
 }
 
