@@ -140,6 +140,44 @@ bool is_one_node(const NcclLog& log) {
   return !over_network && log.ranks && *log.ranks == 1;
 }
 
+Finding without_rdma(const evidence::Document& document, const NcclLog& log, bool over_socket,
+                     const std::vector<ShownSetting>& disabled) {
+  Finding finding;
+  finding.subject = log.hosts.empty() ? document.file : listed(log.hosts, 3);
+  for (const auto* lines : {&log.signs.no_rdma, &log.no_ib_device, &log.socket_used}) {
+    if (!lines->empty()) finding.evidence.push_back(quoted("transport", lines->first.front(), document));
+  }
+  for (const evidence::NcclChannels& channels : log.channels) {
+    if (channels.socket > 0 && finding.evidence.size() < 5) {
+      finding.evidence.push_back(quoted("channel over TCP", channels.first_socket, document));
+    }
+  }
+  for (const ShownSetting& seen : disabled) finding.evidence.push_back(seen.shown());
+  finding.cause = !log.signs.no_rdma.empty()
+                      ? "RDMA is not used at all: the verbs library could not be loaded in this "
+                        "environment (a container "
+                        "without rdma-core), so that NCCL falls back to TCP sockets."
+                  : !log.no_ib_device.empty() ? "RDMA is not used: NCCL found no usable verbs device "
+                                                "(provider library, device files or permissions "
+                                                "are missing, or NCCL_IB_HCA names none)."
+                                              : "RDMA is not used: NCCL runs over TCP sockets.";
+  if (is_one_node(log)) {
+    finding.severity = Severity::info;
+    finding.cause += " All ranks share one node, so it costs nothing here.";
+  } else {
+    finding.severity = over_socket || log.hosts.size() > 1 ? Severity::critical : Severity::warning;
+    finding.confidence = over_socket || log.hosts.size() > 1 ? Confidence::high : Confidence::medium;
+    if (finding.confidence == Confidence::medium)
+      finding.cause += " It is harmless where all ranks share one node.";
+  }
+  finding.fix = advise(
+      "Install rdma-core with the NIC's provider in the environment of the job, give it /dev/infiniband "
+      "and an unlimited "
+      "memlock, and unset NCCL_IB_DISABLE; the log must then say \"NET/IB : Using\".",
+      {"ibv_devices", "ls -l /dev/infiniband", "ldconfig -p | grep libibverbs"});
+  return finding;
+}
+
 Outcome judge_rdma_used(const DossierFacts& facts) {
   std::vector<ShownSetting> disabled = shown_settings(facts, "NCCL_IB_DISABLE");
   std::erase_if(disabled, [](const ShownSetting& seen) { return seen.setting->value != "1"; });
@@ -156,40 +194,7 @@ Outcome judge_rdma_used(const DossierFacts& facts) {
       continue;
     }
     if (!bad) continue;
-    Finding finding;
-    finding.subject = log->hosts.empty() ? document->file : listed(log->hosts, 3);
-    for (const auto* lines : {&log->signs.no_rdma, &log->no_ib_device, &log->socket_used}) {
-      if (!lines->empty()) finding.evidence.push_back(quoted("transport", lines->first.front(), *document));
-    }
-    for (const evidence::NcclChannels& channels : log->channels) {
-      if (channels.socket > 0 && finding.evidence.size() < 5) {
-        finding.evidence.push_back(quoted("channel over TCP", channels.first_socket, *document));
-      }
-    }
-    for (const ShownSetting& seen : disabled) finding.evidence.push_back(seen.shown());
-    finding.cause = !log->signs.no_rdma.empty()
-                        ? "RDMA is not used at all: the verbs library could not be loaded in this "
-                          "environment (a container "
-                          "without rdma-core), so that NCCL falls back to TCP sockets."
-                    : !log->no_ib_device.empty() ? "RDMA is not used: NCCL found no usable verbs device "
-                                                   "(provider library, device files or permissions "
-                                                   "are missing, or NCCL_IB_HCA names none)."
-                                                 : "RDMA is not used: NCCL runs over TCP sockets.";
-    if (is_one_node(*log)) {
-      finding.severity = Severity::info;
-      finding.cause += " All ranks share one node, so it costs nothing here.";
-    } else {
-      finding.severity = over_socket || log->hosts.size() > 1 ? Severity::critical : Severity::warning;
-      finding.confidence = over_socket || log->hosts.size() > 1 ? Confidence::high : Confidence::medium;
-      if (finding.confidence == Confidence::medium)
-        finding.cause += " It is harmless where all ranks share one node.";
-    }
-    finding.fix = advise(
-        "Install rdma-core with the NIC's provider in the environment of the job, give it /dev/infiniband "
-        "and an unlimited "
-        "memlock, and unset NCCL_IB_DISABLE; the log must then say \"NET/IB : Using\".",
-        {"ibv_devices", "ls -l /dev/infiniband", "ldconfig -p | grep libibverbs"});
-    findings.push_back(std::move(finding));
+    findings.push_back(without_rdma(*document, *log, over_socket, disabled));
   }
   // Without a log the environment alone tells.
   if (findings.empty() && good.empty() && !disabled.empty()) {

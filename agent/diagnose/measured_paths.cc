@@ -113,6 +113,38 @@ bool ends_differ(const DossierFacts& facts) {
   return mtus.size() > 1;
 }
 
+// The same test with a small RoCE MTU has a result, with a large one none.
+std::optional<Finding> large_mtu_fails(const DossierFacts& facts) {
+  const std::vector<RunSeen> runs = perftest_runs_in(facts.dossier);
+  for (const RunSeen& large : runs) {
+    if (large.run->mtu_bytes.value_or(0) < 2048 || large.run->best() != nullptr ||
+        large.run->errors.empty() || !large.run->latencies.empty())
+      continue;
+    for (const RunSeen& small : runs) {
+      const evidence::PerftestRow* row = small.run->best();
+      if (row == nullptr || small.run->mtu_bytes.value_or(4096) >= *large.run->mtu_bytes ||
+          small.run->device != large.run->device)
+        continue;
+      Finding finding;
+      finding.severity = Severity::critical;
+      finding.confidence = Confidence::medium;
+      finding.subject = large.run->device.empty() ? large.document->file : large.run->device;
+      finding.evidence = {
+          shown("with RDMA MTU", *large.run->mtu_bytes, "B, no result", *large.document, large.run->line),
+          shown("with RDMA MTU", *small.run->mtu_bytes, fmt::format("B, {:.4g} Gb/s", row->average_gbps),
+                *small.document, row->line)};
+      finding.cause =
+          "The test works with a small RDMA MTU and fails with a large one: a hop on the path does not carry "
+          "full-size packets.";
+      finding.fix =
+          advise("Raise the MTU of every switch port on the path to 9216, and check both hosts' netdev MTU.",
+                 {"ping -M do -s 8972 PEER"});
+      return finding;
+    }
+  }
+  return std::nullopt;
+}
+
 Outcome judge_full_size(const DossierFacts& facts) {
   std::vector<Finding> findings;
   std::vector<Evidence> good;
@@ -152,36 +184,7 @@ Outcome judge_full_size(const DossierFacts& facts) {
     findings.push_back(std::move(finding));
     break;
   }
-  // The same test with a small RoCE MTU has a result, with a large one none.
-  const std::vector<RunSeen> runs = perftest_runs_in(facts.dossier);
-  for (const RunSeen& large : runs) {
-    if (large.run->mtu_bytes.value_or(0) < 2048 || large.run->best() != nullptr ||
-        large.run->errors.empty() || !large.run->latencies.empty())
-      continue;
-    for (const RunSeen& small : runs) {
-      const evidence::PerftestRow* row = small.run->best();
-      if (row == nullptr || small.run->mtu_bytes.value_or(4096) >= *large.run->mtu_bytes ||
-          small.run->device != large.run->device)
-        continue;
-      Finding finding;
-      finding.severity = Severity::critical;
-      finding.confidence = Confidence::medium;
-      finding.subject = large.run->device.empty() ? large.document->file : large.run->device;
-      finding.evidence = {
-          shown("with RDMA MTU", *large.run->mtu_bytes, "B, no result", *large.document, large.run->line),
-          shown("with RDMA MTU", *small.run->mtu_bytes, fmt::format("B, {:.4g} Gb/s", row->average_gbps),
-                *small.document, row->line)};
-      finding.cause =
-          "The test works with a small RDMA MTU and fails with a large one: a hop on the path does not carry "
-          "full-size packets.";
-      finding.fix =
-          advise("Raise the MTU of every switch port on the path to 9216, and check both hosts' netdev MTU.",
-                 {"ping -M do -s 8972 PEER"});
-      findings.push_back(std::move(finding));
-      break;
-    }
-    if (!findings.empty()) break;
-  }
+  if (auto finding = large_mtu_fails(facts)) findings.push_back(*std::move(finding));
   return Outcome::of(
       std::move(findings), std::move(good),
       "no ping with full size and DF beside a small one, and no test with a small and a large RDMA MTU are "

@@ -29,13 +29,8 @@ struct FrameSum {
 };
 
 // PFC frames by the ASIC and by the command line, all ports: ids of the ASIC are not names of ports.
-// Texts that show one port more often say nothing new.
-constexpr std::size_t kMostOfAPort = 16;
-
-Outcome contradictions(const DossierFacts& facts) {
-  std::vector<Finding> findings;
-  std::vector<Evidence> good;
-  const auto texts = switch_texts(facts);
+void compare_layers(const std::vector<SwitchText>& texts, std::vector<Finding>& findings,
+                    std::vector<Evidence>& good) {
   for (const bool received : {true, false}) {
     FrameSum cli, asic;
     std::string cached;
@@ -72,8 +67,11 @@ Outcome contradictions(const DossierFacts& facts) {
         {"sonic-clear pfccounters", "show pfc counters"});
     findings.push_back(std::move(finding));
   }
+}
 
-  // Drops that the interface counters of the same port do not show.
+// Drops that the interface counters of the same port do not show.
+void compare_drops(const std::vector<SwitchText>& texts, std::vector<Finding>& findings,
+                   std::vector<Evidence>& good) {
   std::map<std::string, std::pair<const SwitchText*, const PortTraffic*>> interfaces;
   for (const SwitchText& text : texts) {
     for (const PortTraffic& row : text.evidence->traffic) {
@@ -111,8 +109,14 @@ Outcome contradictions(const DossierFacts& facts) {
     for (const QueueTraffic& row : text.evidence->queues)
       compare(text, row.port, "dropped by queue " + row.queue, row.dropped.value_or(0), row.line);
   }
+}
 
-  // A storm without a pause frame.
+// Texts that show one port more often say nothing new.
+constexpr std::size_t kMostOfAPort = 16;
+
+// A storm without a pause frame.
+void compare_storms(const std::vector<SwitchText>& texts, std::vector<Finding>& findings,
+                    std::vector<Evidence>& good) {
   std::multimap<std::string, std::pair<const SwitchText*, const PfcFrames*>> received_on;
   for (const SwitchText& text : texts) {
     for (const PfcFrames& row : text.evidence->pfc_frames) {
@@ -151,6 +155,15 @@ Outcome contradictions(const DossierFacts& facts) {
       }
     }
   }
+}
+
+Outcome contradictions(const DossierFacts& facts) {
+  std::vector<Finding> findings;
+  std::vector<Evidence> good;
+  const auto texts = switch_texts(facts);
+  compare_layers(texts, findings, good);
+  compare_drops(texts, findings, good);
+  compare_storms(texts, findings, good);
   return Outcome::of(std::move(findings), std::move(good),
                      "no two sources of a switch that count the same thing are among the inputs");
 }

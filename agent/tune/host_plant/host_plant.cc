@@ -25,6 +25,16 @@ std::string identity_of(const HostSpace& space, const HostPlantOptions& options)
   return to_text(sum.finish());
 }
 
+std::vector<std::string> confounders_of(const Watching& watching) {
+  std::vector<std::string> out;
+  if (watching.damaged() > 0)
+    out.push_back(fmt::format("{} readings of counters were damaged", watching.damaged()));
+  const auto downs = watching.increments().find("link_downs");
+  if (downs != watching.increments().end() && downs->second > 0)
+    out.push_back(fmt::format("a link went down {} times meanwhile", downs->second));
+  return out;
+}
+
 }  // namespace
 
 HostPlant::HostPlant(std::vector<HostControl> hosts, HostSpace space, HostPlantOptions options,
@@ -141,13 +151,7 @@ Expected<search::Observation> HostPlant::observe(const search::Request& request,
     out.failure = search::Failure{search::FailureKind::counters_vanished,
                                   watching.vanished().front() + ": had counters, and has none any more"};
   }
-  if (watching.damaged() > 0) {
-    out.confounders.push_back(fmt::format("{} readings of counters were damaged", watching.damaged()));
-  }
-  const auto downs = watching.increments().find("link_downs");
-  if (downs != watching.increments().end() && downs->second > 0) {
-    out.confounders.push_back(fmt::format("a link went down {} times meanwhile", downs->second));
-  }
+  out.confounders = confounders_of(watching);
   if (run.forgives) {
     for (const auto& [place, rate] : watching.rates()) {
       double& worst = before_[place];

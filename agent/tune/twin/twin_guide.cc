@@ -76,6 +76,72 @@ std::vector<std::vector<Readings>> baseline_of(const std::deque<Trial>& trials, 
   return out;
 }
 
+// Where a target was read.
+struct Place {
+  std::size_t workload;
+  Quantity quantity;
+};
+struct Targets {
+  std::vector<Place> places;
+  std::vector<Target> targets;  // one a place
+};
+
+// What the hosts showed and the twin can be fitted to; `report` says it of everything that they showed.
+Targets targets_of(const Twin& twin, const std::vector<std::vector<Readings>>& baseline,
+                   const std::vector<Readings>& before, std::vector<Observed>& report) {
+  Targets out;
+  for (std::size_t w = 0; w < baseline.size(); ++w) {
+    const Readings observed = baseline[w].empty() ? Readings() : mean_of(baseline[w]);
+    for (const QuantityKind& kind : quantity_kinds()) {
+      const auto& value = observed[kind.quantity];
+      if (!value) continue;
+      const double chance = chance_of(baseline[w], kind);
+      const double doubt = std::sqrt(kind.doubt * kind.doubt + chance * chance);
+      Observed one{.workload = twin.workloads()[w].of_hosts,
+                   .quantity = std::string(kind.name),
+                   .unit = std::string(kind.unit),
+                   .observed = *value,
+                   .doubt_percent = 100 * std::expm1(doubt),
+                   .before = before[w][kind.quantity]};
+      if (!one.before) {
+        one.why_not_fitted = "the twin shows no such number";
+      } else if (is_objective(kind.quantity) &&
+                 std::abs(std::log((*value + kind.least) / (*one.before + kind.least))) >
+                     std::log(kSameThing)) {
+        one.why_not_fitted = fmt::format(
+            "more than {:g} times off: the workload measures something else than the twin", kSameThing);
+      } else {
+        out.places.push_back({w, kind.quantity});
+        out.targets.push_back({*value, doubt, kind.least});
+      }
+      report.push_back(std::move(one));
+    }
+  }
+  return out;
+}
+
+// Those of the twin's unknowns that rest on a place; `report` says why the others are not fitted.
+std::vector<std::size_t> unknowns_seen_in(const std::vector<Place>& places, const Twin& twin,
+                                          std::vector<Note>& report) {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < twin.unknowns().size(); ++i) {
+    const TwinUnknown& unknown = twin.unknowns()[i];
+    const bool is_seen = std::ranges::any_of(places, [&](const Place& place) {
+      return std::ranges::find(unknown.rests_on, place.quantity) != unknown.rests_on.end();
+    });
+    if (is_seen) {
+      out.push_back(i);
+      continue;
+    }
+    std::string names;
+    for (const Quantity q : unknown.rests_on)
+      names += (names.empty() ? "" : ", ") + std::string(kind_of(q).name);
+    report.push_back(
+        {unknown.unknown.name, fmt::format("nothing to fit it to ({}); it is as the file has it", names)});
+  }
+  return out;
+}
+
 bool are_alike(const search::Space& space, const Candidate& a, const Candidate& b) {
   for (std::size_t k = 0; k < space.size(); ++k) {
     const double x = a.values[k], y = b.values[k];
@@ -133,58 +199,10 @@ bool TwinGuide::fit_to(const std::deque<Trial>& trials, const std::stop_token& s
   const auto before = model({of_file}, stop);
   if (stop.stop_requested()) return false;
 
-  struct Place {
-    std::size_t workload;
-    Quantity quantity;
-  };
-  std::vector<Place> places;
-  std::vector<Target> targets;
-  for (std::size_t w = 0; w < baseline.size(); ++w) {
-    const Readings observed = baseline[w].empty() ? Readings() : mean_of(baseline[w]);
-    for (const QuantityKind& kind : quantity_kinds()) {
-      const auto& value = observed[kind.quantity];
-      if (!value) continue;
-      const double chance = chance_of(baseline[w], kind);
-      const double doubt = std::sqrt(kind.doubt * kind.doubt + chance * chance);
-      Observed one{.workload = twin_.workloads()[w].of_hosts,
-                   .quantity = std::string(kind.name),
-                   .unit = std::string(kind.unit),
-                   .observed = *value,
-                   .doubt_percent = 100 * std::expm1(doubt),
-                   .before = before[0][w][kind.quantity]};
-      if (!one.before) {
-        one.why_not_fitted = "the twin shows no such number";
-      } else if (is_objective(kind.quantity) &&
-                 std::abs(std::log((*value + kind.least) / (*one.before + kind.least))) >
-                     std::log(kSameThing)) {
-        one.why_not_fitted = fmt::format(
-            "more than {:g} times off: the workload measures something else than the twin", kSameThing);
-      } else {
-        places.push_back({w, kind.quantity});
-        targets.push_back({*value, doubt, kind.least});
-      }
-      report_.observed.push_back(std::move(one));
-    }
-  }
-
+  const Targets seen = targets_of(twin_, baseline, before[0], report_.observed);
+  const std::vector<std::size_t> free = unknowns_seen_in(seen.places, twin_, report_.not_fitted);
   std::vector<Unknown> unknowns;
-  std::vector<std::size_t> free;  // of the twin's unknowns
-  for (std::size_t i = 0; i < twin_.unknowns().size(); ++i) {
-    const TwinUnknown& unknown = twin_.unknowns()[i];
-    const bool is_seen = std::ranges::any_of(places, [&](const Place& place) {
-      return std::ranges::find(unknown.rests_on, place.quantity) != unknown.rests_on.end();
-    });
-    if (is_seen) {
-      unknowns.push_back(unknown.unknown);
-      free.push_back(i);
-      continue;
-    }
-    std::string names;
-    for (const Quantity q : unknown.rests_on)
-      names += (names.empty() ? "" : ", ") + std::string(kind_of(q).name);
-    report_.not_fitted.push_back(
-        {unknown.unknown.name, fmt::format("nothing to fit it to ({}); it is as the file has it", names)});
-  }
+  for (const std::size_t i : free) unknowns.push_back(twin_.unknowns()[i].unknown);
   const auto whole = [&](const std::vector<double>& point) {
     std::vector<double> out = of_file;
     for (std::size_t i = 0; i < free.size(); ++i) out[free[i]] = point[i];
@@ -197,13 +215,13 @@ bool TwinGuide::fit_to(const std::deque<Trial>& trials, const std::stop_token& s
     Modelled out;
     for (const auto& by_workload : model(all, stop)) {
       auto& row = out.emplace_back();
-      for (const Place& place : places) row.push_back(by_workload[place.workload][place.quantity]);
+      for (const Place& place : seen.places) row.push_back(by_workload[place.workload][place.quantity]);
     }
     done += static_cast<int>(points.size());
     tell("twin: fitted to the hosts", std::min(done, options_.fit_points), options_.fit_points);
     return out;
   };
-  const auto fitted = fit(unknowns, targets, asked, options_.fit_points, stop);
+  const auto fitted = fit(unknowns, seen.targets, asked, options_.fit_points, stop);
   if (!fitted) return false;
   std::vector<double> point;
   for (std::size_t i = 0; i < unknowns.size(); ++i) {
