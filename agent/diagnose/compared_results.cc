@@ -280,7 +280,7 @@ std::string version_of(const evidence::Document& document, const evidence::NcclT
   std::string_view rest = name;
   while (!rest.empty()) {
     const auto dot = rest.find('.');
-    const std::string part = evidence::lower_case(rest.substr(0, dot));
+    std::string part = evidence::lower_case(rest.substr(0, dot));
     if (evidence::contains_any(part, {"dev", "release", "master", "upstream", "build", "tag"})) return part;
     rest = dot == std::string_view::npos ? std::string_view() : rest.substr(dot + 1);
   }

@@ -123,7 +123,8 @@ Outcome judge_told_flushes(const DossierFacts& facts) {
 
 // ---- TMR-1 ----
 
-constexpr double kAckTimeoutUnit_s = 4.096e-6;  // InfiniBand Architecture Specification: local ACK timeout
+// InfiniBand Architecture Specification: local ACK timeout.
+constexpr double kAckTimeoutUnitSeconds = 4.096e-6;
 
 Outcome judge_told_timers(const DossierFacts& facts) {
   std::vector<Finding> findings;
@@ -147,7 +148,7 @@ Outcome judge_told_timers(const DossierFacts& facts) {
       finding.severity = Severity::info;
       finding.cause = fmt::format(
           "timeout {} waits {:.0f} s before each repeat: losses show as hangs, long after they happened.",
-          *code, kAckTimeoutUnit_s * static_cast<double>(1ULL << *code));
+          *code, kAckTimeoutUnitSeconds * static_cast<double>(1ULL << *code));
     } else {
       append(good, std::move(seen));
       continue;

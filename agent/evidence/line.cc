@@ -82,7 +82,7 @@ void take_quote_marks(Line& line) {
 void take_tag(Line& line) {
   if (!line.text.starts_with('[')) return;
   const auto close = line.text.find(']');
-  if (close == std::string_view::npos || close > 24) return;
+  if (close > 24) return;
   const std::string_view behind = line.text.substr(close + 1);
   for (const std::string_view stream : {"<stdout>:", "<stderr>:", "<stddiag>:"}) {
     if (!behind.starts_with(stream)) continue;
@@ -131,7 +131,7 @@ void take_prompt(Line& line) {
   // "(base) user@host": the Python environment in front.
   if (text.starts_with('(')) {
     const auto close = text.find(") ");
-    if (close == std::string_view::npos || close > 40) return;
+    if (close > 40) return;
     text.remove_prefix(close + 2);
   }
   if ((text.starts_with("# ") || text.starts_with("+ ")) && take_bare_prompt(line)) return;

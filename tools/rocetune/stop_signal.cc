@@ -6,19 +6,19 @@
 namespace rocetune::cli {
 namespace {
 
-volatile std::sig_atomic_t asked = 0;
+volatile std::sig_atomic_t stop_asked = 0;
 
 }  // namespace
 
 void stop_on_signals() {
   struct sigaction action {};
-  action.sa_handler = [](int) { asked = 1; };
+  action.sa_handler = [](int) { stop_asked = 1; };
   // Without SA_RESTART: whoever waits wakes up.
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigemptyset(&action.sa_mask);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
 }
 
-bool stop_was_asked() { return asked != 0; }
+bool stop_was_asked() { return stop_asked != 0; }
 
 }  // namespace rocetune::cli

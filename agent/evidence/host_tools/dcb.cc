@@ -1,5 +1,8 @@
 #include "agent/evidence/host_tools/dcb.h"
 
+#include <cmath>
+#include <cstdlib>
+
 #include "agent/evidence/host_tools/dcb_json.h"
 #include "agent/evidence/host_tools/dcb_port.h"
 #include "agent/evidence/host_tools/words.h"
@@ -48,8 +51,8 @@ std::optional<Bytes> dcb_size_of(std::string_view text) {
                         : unit == "Kb" || unit == "KB" ? 1024
                         : unit == "Mb" || unit == "MB" ? 1048576
                                                        : 0;
-  if (factor == 0) return std::nullopt;
-  return Bytes(static_cast<std::int64_t>(number * factor + 0.5));
+  if (factor == 0 || number * factor > 1e15) return std::nullopt;
+  return Bytes(std::llround(number * factor));
 }
 
 // "0bit", "10Gbit", "25000Mbit": print_rate, powers of 1000.

@@ -35,7 +35,7 @@ std::optional<Statistic> statistic_of(std::string_view line) {
 // The part behind "[0]: " or "rxq12: ".
 std::string_view without_ring(std::string_view name) {
   const auto colon = name.find(": ");
-  return colon == std::string_view::npos || colon > 8 ? name : trimmed(name.substr(colon + 2));
+  return colon > 8 ? name : trimmed(name.substr(colon + 2));
 }
 
 class EthtoolStatsReader : public DocumentReader {

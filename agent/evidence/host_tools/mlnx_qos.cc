@@ -50,7 +50,7 @@ std::optional<DscpRow> dscp_row_of(std::string_view text) {
     for (const std::string_view one : host::split(list, ',')) {
       const auto dscp = small_number_of(one);
       if (!dscp || !Dscp::is_valid(*dscp)) return std::nullopt;
-      out.dscps.push_back(Dscp(*dscp));
+      out.dscps.emplace_back(*dscp);
     }
   }
   return out;

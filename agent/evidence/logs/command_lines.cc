@@ -167,7 +167,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
 // "server:", "client:", "node1:", "on node2:" in front.
 std::string take_role(std::string_view& text) {
   const auto colon = text.find(": ");
-  if (colon == std::string_view::npos || colon > 32) return {};
+  if (colon > 32) return {};
   const std::string_view role = text.substr(0, colon);
   if (role.empty() || role.find_first_of(" \t=/\"'") != std::string_view::npos || role.front() == '-')
     return {};

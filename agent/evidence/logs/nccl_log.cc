@@ -151,7 +151,7 @@ class NcclLogReader final : public DocumentReader {
 
   void take_information(const Message& message, const Line& line) {
     const std::string_view text = message.text;
-    if (text.starts_with("Channel ")) {
+    if (text.starts_with("Channel ") || contains(text, "via NET/")) {
       take_channel(message, line);
     } else if (text.starts_with("NET/") || text.starts_with("Failed to open") ||
                text.starts_with("Using network")) {
@@ -162,8 +162,6 @@ class NcclLogReader final : public DocumentReader {
       log_.versions.add({word_behind(text, "version "), line.number, message.host});
     } else if (contains(text, "anks ")) {
       take_communicator(text);
-    } else if (contains(text, "via NET/")) {
-      take_channel(message, line);
     } else if (contains(text, "Got completion ")) {
       if (auto failed = nccl_completion_of(text, quote(line, message))) log_.signs.add(*std::move(failed));
     }

@@ -26,7 +26,7 @@ std::optional<int> vendor_in(std::string_view text) {
   if (at == std::string_view::npos) return std::nullopt;
   std::string_view rest = text.substr(at + 6);
   const auto digit = rest.find_first_of("0123456789");
-  if (digit == std::string_view::npos || digit > 8) return std::nullopt;
+  if (digit > 8) return std::nullopt;
   rest.remove_prefix(digit);
   if (rest.starts_with("0x")) {
     const auto number = hexadecimal_behind(rest, "0x");

@@ -85,7 +85,7 @@ class Reader : public DocumentReader {
   }
 
   FabricLinks links_;
-  std::string node_ = "";
+  std::string node_;
   PromptWatch prompts_;
 };
 

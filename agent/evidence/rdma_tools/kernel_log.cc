@@ -48,12 +48,12 @@ struct Stamped {
 std::optional<Stamped> by_seconds(std::string_view text) {
   if (text.starts_with('<')) {
     const auto end = text.find('>');
-    if (end == std::string_view::npos || end > 4) return std::nullopt;
+    if (end > 4) return std::nullopt;
     text.remove_prefix(end + 1);
   }
   if (!text.starts_with('[')) return std::nullopt;
   const auto close = text.find(']');
-  if (close == std::string_view::npos || close < 4 || close > 24) return std::nullopt;
+  if (close < 4 || close > 24) return std::nullopt;
   const std::string_view inside = trimmed(text.substr(1, close - 1));
   const auto dot = inside.find('.');
   if (dot == std::string_view::npos || dot == 0 || inside.size() - dot < 4) return std::nullopt;
@@ -65,7 +65,7 @@ std::optional<Stamped> by_seconds(std::string_view text) {
   // "[T1234]" or "[ C3]" of printk with callers.
   if (rest.starts_with("[T") || rest.starts_with("[C") || rest.starts_with("[ ")) {
     const auto end = rest.find(']');
-    if (end != std::string_view::npos && end < 16) rest = trimmed(rest.substr(end + 1));
+    if (end < 16) rest = trimmed(rest.substr(end + 1));
   }
   if (rest.starts_with('[')) return std::nullopt;  // "[host:pid:thread]": another program's log
   return Stamped{rest, seconds};
@@ -83,7 +83,7 @@ std::optional<Stamped> by_wall_clock(std::string_view text) {
 // "Nov 30 10:00:00 host kernel: text", "2026-11-30T10:00:00.0+00:00 host kernel: [ 8.3] text".
 std::optional<Stamped> by_syslog(std::string_view text, std::string_view& host) {
   const auto at = text.find(" kernel: ");
-  if (at == std::string_view::npos || at > 120 || at < 8) return std::nullopt;
+  if (at > 120 || at < 8) return std::nullopt;
   if (!is_digit(text[0]) && (text[0] < 'A' || text[0] > 'Z')) return std::nullopt;
   const auto begin = text.rfind(' ', at - 1);
   host = begin == std::string_view::npos ? std::string_view() : text.substr(begin + 1, at - begin - 1);
@@ -127,7 +127,7 @@ std::vector<std::uint8_t> dump_row(std::string_view text) {
   std::vector<std::uint8_t> out;
   std::string digits;
   const auto colon = text.find(": ");
-  if (colon != std::string_view::npos && colon <= 8) text.remove_prefix(colon + 1);
+  if (colon <= 8) text.remove_prefix(colon + 1);
   for (const char c : text) {
     if (c == ' ') continue;
     if (!is_hex_digit(c) || digits.size() >= 32) return {};

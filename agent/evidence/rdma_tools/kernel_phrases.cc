@@ -182,7 +182,7 @@ std::string_view kernel_device_of(std::string_view text, KernelEvent kind) {
   if (at == std::string_view::npos) return {};
   const std::string_view rest = text.substr(at + kRdma.size());
   const auto end = rest.find(':');
-  return end == std::string_view::npos || end > 63 ? std::string_view() : rest.substr(0, end);
+  return end > 63 ? std::string_view() : rest.substr(0, end);
 }
 
 }  // namespace rocetune::evidence

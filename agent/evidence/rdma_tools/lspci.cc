@@ -51,7 +51,7 @@ bool has_field(std::string_view text) {
 bool is_description(std::string_view text) {
   if (text.empty() || has_field(text) || text.starts_with('"')) return true;
   const auto colon = text.find(": ");
-  if (colon == std::string_view::npos || colon > 60) return false;
+  if (colon > 60) return false;
   const std::string_view kind = text.substr(0, colon);
   if (kind.size() == 4 && std::all_of(kind.begin(), kind.end(), is_hex_digit)) return true;
   static constexpr std::array<std::string_view, 12> kKinds{

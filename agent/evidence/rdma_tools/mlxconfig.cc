@@ -123,9 +123,7 @@ class Reader : public DocumentReader {
       device(line).type = value;
     } else if (key == "Name" && !query_.devices.empty()) {
       device(line).part_number = value;
-    } else if (key == "Device" && !query_.devices.empty()) {
-      device(line).device = value;
-    } else if (key == "PCI device" && !query_.devices.empty()) {
+    } else if ((key == "Device" || key == "PCI device") && !query_.devices.empty()) {
       device(line).device = value;
     } else if (key == "Configurations") {
       device(line);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -60,7 +61,7 @@ std::optional<BitRate> rate_of_lanes(std::string_view width, std::string_view sp
   if (!lanes || !gigabits || *lanes < 1 || *lanes > 16 || *gigabits <= 0 || *gigabits > 1000) {
     return std::nullopt;
   }
-  return BitRate(static_cast<std::int64_t>(*lanes * *gigabits * 1e9 + 0.5));
+  return BitRate(std::llround(*lanes * *gigabits * 1e9));
 }
 
 std::string port_state(std::string_view text) {

@@ -53,13 +53,12 @@ std::optional<Row> row_of(const std::vector<std::string_view>& words) {
   row.gid.address = *address;
   for (std::size_t i = 4; i < words.size(); ++i) {
     const std::string_view word = words[i];
+    // "RoCE v2" as the kernel words it; the IPv4 address, which the GID says as well.
+    const bool is_ipv4 = word.find('.') != std::string_view::npos &&
+                         word.find_first_not_of("0123456789.") == std::string_view::npos;
+    if (is_ipv4 || word == "RoCE" || word == "IB/RoCE" || word == "IB") continue;
     if (word == "v1" || word == "v2") {
       row.gid.type = type_of(word);
-    } else if (word == "RoCE" || word == "IB/RoCE" || word == "IB") {
-      continue;  // "RoCE v2" as the kernel words it
-    } else if (word.find('.') != std::string_view::npos &&
-               word.find_first_not_of("0123456789.") == std::string_view::npos) {
-      continue;  // the IPv4 address, which the GID says as well
     } else if (is_device_name(word)) {
       row.gid.netdev = std::string(word);
     } else {

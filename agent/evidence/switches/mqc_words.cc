@@ -97,7 +97,7 @@ void take_random_detect(const MqcWords& words, SwitchQueue& queue) {
 
 std::string_view without_config_prompt(std::string_view text) {
   const auto open = text.find("(config");
-  if (open == text.npos || open > 64) return text;
+  if (open > 64) return text;
   const auto close = text.find(")#", open);
   if (close == text.npos || text.substr(0, open).find(' ') != text.npos) return text;
   return trimmed(text.substr(close + 2));

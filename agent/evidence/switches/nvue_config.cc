@@ -46,9 +46,7 @@ class NvueConfigReader : public DocumentReader {
     any_ = true;
     line_ = line.number;
     const Words rest(words.begin() + 2, words.end());
-    if (rest.size() >= 3 && rest[0] == "qos") {
-      take_qos(rest);
-    } else if (rest.size() >= 2 && rest[0] == "qos" && rest[1] == "roce") {
+    if (rest.size() >= 2 && rest[0] == "qos" && (rest.size() >= 3 || rest[1] == "roce")) {
       take_qos(rest);
     } else if (rest.size() >= 4 && rest[0] == "interface") {
       take_interface(rest);

@@ -61,7 +61,7 @@ Rows queue_rows(const SwitchPlan& plan) {
     for (const PlannedClass& c : plan.classes) {
       Fields fields{{"scheduler", scheduler_of(c)}};
       if (plan.marks(c)) fields.emplace_back("wred_profile", "ROCE_LOSSLESS");
-      out.push_back({fmt::format("{}|{}", port, c.queue.value()), std::move(fields)});
+      out.emplace_back(fmt::format("{}|{}", port, c.queue.value()), std::move(fields));
     }
   }
   return out;
@@ -110,7 +110,7 @@ SwitchLines sonic_lines(const SwitchPlan& plan) {
       if (plan.storm_after) fields.emplace_back("pfcwd_sw_enable", list_of(*settings.pfc));
     }
     fields.emplace_back("pfc_enable", list_of(*settings.pfc));
-    bindings.push_back({port, std::move(fields)});
+    bindings.emplace_back(port, std::move(fields));
     if (plan.storm_after && !pauses.empty()) {
       const std::string ms = std::to_string(*plan.storm_after / milliseconds(1));
       watchdogs.push_back({port, {{"action", "drop"}, {"detection_time", ms}, {"restoration_time", ms}}});

@@ -69,7 +69,7 @@ std::string words_of(const FabricKnob& knob, std::string_view key, double value)
   return out;
 }
 
-std::string where_of(const FabricKnob& knob, std::string_view before_dot) {
+std::string where_of(std::string_view before_dot) {
   if (before_dot == "switches") return "all switches";
   if (before_dot == "hosts") return "all hosts";
   if (before_dot == "classes") return "hosts and switches";
@@ -87,7 +87,7 @@ std::vector<Step> steps_of(const FabricPlant& plant, const search::Candidate& ca
     const std::size_t dot = name.find('.');
     const std::string_view key = name.substr(dot + 1);
     out.push_back({.knob = knob.knob.name,
-                   .where = where_of(knob, name.substr(0, dot)),
+                   .where = where_of(name.substr(0, dot)),
                    .before = bare(knob.knob.text(knob.knob.start)),
                    .after = bare(knob.knob.text(setting.value)),
                    .cost = knob.knob.cost,

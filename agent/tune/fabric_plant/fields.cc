@@ -191,13 +191,13 @@ PrioritySet used_priorities(const DscpsInUse& dscps, const SwitchParameters& at)
 }
 
 const std::vector<HostField>& host_fields() {
-  static const std::vector<HostField> fields = make_host_fields();
-  return fields;
+  static const std::vector<HostField> kFields = make_host_fields();
+  return kFields;
 }
 
 const std::vector<SwitchField>& switch_fields() {
-  static const std::vector<SwitchField> fields = make_switch_fields();
-  return fields;
+  static const std::vector<SwitchField> kFields = make_switch_fields();
+  return kFields;
 }
 
 const HostField& host_field(std::string_view name) {

@@ -53,7 +53,8 @@ void KnobTableMaker::leave_out(std::string knob, std::string why) {
 }
 
 // Knobs outlive the maker: they keep what they need of it.
-void KnobTableMaker::add_host_number(search::Knob knob, std::string_view field, OfHost of, ToHost to) {
+void KnobTableMaker::add_host_number(search::Knob knob, std::string_view field, const OfHost& of,
+                                     const ToHost& to) {
   const std::uint32_t usual = usual_hosts(field).front();
   knob.start = of(scenario_.options.own_host.at(usual));
   knob.start_origin = origin(knob.name);
@@ -66,7 +67,8 @@ void KnobTableMaker::add_host_number(search::Knob knob, std::string_view field, 
   add(std::move(out));
 }
 
-void KnobTableMaker::add_switch_number(search::Knob knob, std::string_view field, OfSwitch of, ToSwitch to) {
+void KnobTableMaker::add_switch_number(search::Knob knob, std::string_view field, const OfSwitch& of,
+                                       const ToSwitch& to) {
   const std::uint32_t usual = usual_switches(field).front();
   knob.start = of(scenario_.options.own_switch.at(usual));
   knob.start_origin = origin(knob.name);
@@ -110,7 +112,9 @@ template <class Part, class PartsOf>
 FabricKnob deviation_knob(const Deviation& deviation, const Field<Part>& field, std::string name,
                           const Part& found, const Part& usual, const PartsOf& parts_of) {
   FabricKnob out;
-  out.knob = {.name = std::move(name), .meaning = field.meaning, .kind = search::KnobKind::categorical};
+  out.knob.name = std::move(name);
+  out.knob.meaning = field.meaning;
+  out.knob.kind = search::KnobKind::categorical;
   const auto label = [&](const Part& part, const Part& beside) {
     return field.text_beside ? field.text_beside(part, beside) : field.text(part);
   };

@@ -54,10 +54,10 @@ class KnobTableMaker {
   // can have it otherwise. name, range, cost and standard of `knob` are given, the rest is filled in.
   using OfHost = std::function<double(const fabric::HostParameters&)>;
   using ToHost = std::function<void(fabric::HostParameters&, double)>;
-  void add_host_number(search::Knob knob, std::string_view field, OfHost of, ToHost to);
+  void add_host_number(search::Knob knob, std::string_view field, const OfHost& of, const ToHost& to);
   using OfSwitch = std::function<double(const fabric::SwitchParameters&)>;
   using ToSwitch = std::function<void(fabric::SwitchParameters&, double)>;
-  void add_switch_number(search::Knob knob, std::string_view field, OfSwitch of, ToSwitch to);
+  void add_switch_number(search::Knob knob, std::string_view field, const OfSwitch& of, const ToSwitch& to);
 
   // One of several settings, each with its text. What the scenario has is among the choices in any case. A
   // knob without a choice is left out, and `why_none` says why.

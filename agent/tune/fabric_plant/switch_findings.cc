@@ -146,7 +146,7 @@ struct SwitchRule {
   std::vector<std::string_view> cures;
 };
 const std::vector<SwitchRule>& switch_rules() {
-  static const std::vector<SwitchRule> rules{
+  static const std::vector<SwitchRule> kRules{
       {"MAP-5",
        "Map the DSCP to the priority that has PFC",
        judge_chain,
@@ -160,7 +160,7 @@ const std::vector<SwitchRule>& switch_rules() {
       {"ECN-1", "Kmin and Kmax below Xoff", judge_marking, {}},
       {"PFC-3", "Headroom for rate, cable and MTU", judge_headroom, {}},
   };
-  return rules;
+  return kRules;
 }
 
 class Cures {
@@ -247,7 +247,7 @@ std::vector<FabricFinding> switch_findings(const Scenario& scenario, const std::
                             .settings = std::move(settings),
                             .why_no_settings = {}};
       if (finding.settings.empty()) finding.why_no_settings = "no single setting of this space cures it";
-      groups.push_back({std::move(finding), {index}});
+      groups.emplace_back(std::move(finding), std::vector<std::uint32_t>{index});
     }
     for (auto& [finding, members] : groups) {
       finding.where = switches_text(members);

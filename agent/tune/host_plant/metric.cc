@@ -182,7 +182,7 @@ double factor_of_key(std::string_view key) {
 }
 
 tl::unexpected<Error> refuse(std::string found, std::string allowed,
-                             std::optional<std::string> nearest = {}) {
+                             const std::optional<std::string>& nearest = {}) {
   return tl::unexpected(bad_input({{.place = {},
                                     .key = "--metric",
                                     .found = std::move(found),
