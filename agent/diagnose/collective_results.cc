@@ -30,25 +30,20 @@ Evidence row_evidence(const char* name, const NcclTestsRow& row, const evidence:
 
 bool is_alone(const NcclTests& tests, const BenchThresholds& bench, std::vector<Evidence>& evidence,
               const evidence::Document& document) {
-  bool any_silent = false, all_silent = true;
-  const NcclTestsRow* instant = nullptr;
+  bool all_silent = true;
+  const NcclTestsRow *instant = nullptr, *large = nullptr;  // the first of either
   bool unordered = false;
   std::uint64_t before = 0;
   for (const NcclTestsRow& row : tests.rows) {
     unordered |= row.bytes < before;
     before = row.bytes;
-    any_silent |= row.bytes >= static_cast<std::uint64_t>(bench.silent_message.count()) &&
-                  row.busbw_gbytes_per_s() == 0;
+    if (row.bytes >= static_cast<std::uint64_t>(bench.silent_message.count()) && large == nullptr)
+      large = &row;
     all_silent &= row.busbw_gbytes_per_s() == 0;
     if (row.in_place && row.in_place->time_us < 1 && instant == nullptr) instant = &row;
   }
-  const bool silent = any_silent && all_silent;
-  const NcclTestsRow* shown_row = nullptr;
-  for (const NcclTestsRow& row : tests.rows) {
-    if (row.bytes >= static_cast<std::uint64_t>(bench.silent_message.count()) && shown_row == nullptr)
-      shown_row = &row;
-  }
-  if (silent) evidence.push_back(row_evidence("busbw", *shown_row, document));
+  const bool silent = large != nullptr && all_silent;
+  if (silent) evidence.push_back(row_evidence("busbw", *large, document));
   if (instant != nullptr) {
     evidence.push_back(shown(fmt::format("in-place time at {}", size_text(instant->bytes)),
                              instant->in_place->time_us, "us", document, instant->line));

@@ -10,8 +10,6 @@
 namespace rocetune::diagnose {
 namespace {
 
-using evidence::GidText;
-
 constexpr const char* kChoose =
     "Choose the GID by type, not by number: RoCE v2 with the port's IPv4 address. NCCL from 2.21 on picks it "
     "by itself when "

@@ -12,8 +12,6 @@
 namespace rocetune::diagnose {
 namespace {
 
-using evidence::GidText;
-
 Evidence rate_evidence(const std::string& name, const RunSeen& seen, const evidence::PerftestRow& row) {
   return shown(name, fmt::format("{:.4g}", row.average_gbps), "Gb/s", *seen.document, row.line);
 }

@@ -13,7 +13,6 @@ namespace {
 using evidence::PfcFrames;
 using evidence::PfcState;
 using evidence::QueueTraffic;
-using evidence::SwitchSystem;
 using evidence::WatchdogQueue;
 
 // ---- SW-1, PFC-5 ----

@@ -13,7 +13,6 @@
 namespace rocetune::cli {
 namespace {
 
-using evidence::PlannedClass;
 using evidence::SwitchPlan;
 using evidence::SwitchWriter;
 

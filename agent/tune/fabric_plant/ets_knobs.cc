@@ -10,7 +10,6 @@ namespace {
 
 using fabric::HostParameters;
 using fabric::Scenario;
-using fabric::SwitchParameters;
 
 // Of what all classes share, percent of the class that most hosts have their data in; the others divide the
 // rest.

@@ -6,7 +6,6 @@
 namespace rocetune::fabric_plant {
 namespace {
 
-using search::Setting;
 using search::Space;
 using search::Suggestion;
 

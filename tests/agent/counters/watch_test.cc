@@ -13,8 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
-using testing::port_sample;
-using testing::sample;
 using testing::schema;
 
 // Grows by `rate` a second of the test's clock.
