@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "dataplane/html/markup.h"
+#include "dataplane/html/quantity.h"
 #include "dataplane/html/table.h"
 
 namespace rocetune::report {

@@ -14,6 +14,8 @@ struct TextFile {
   std::string name;
   std::string content;
 };
+// No row is told anything by it.
+inline const TextFile kNothing{"notes.txt", "it is slow since Monday\n"};
 
 struct TextFixture {
   const char* rule;

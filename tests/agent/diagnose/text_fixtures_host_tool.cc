@@ -3,8 +3,6 @@
 namespace rocetune::diagnose {
 namespace {
 
-const TextFile kNothing{"notes.txt", "it is slow since Monday\n"};
-
 TextFile counters(const std::string& name, const std::string& lines) {
   return {name, "NIC statistics:\n" + lines};
 }
