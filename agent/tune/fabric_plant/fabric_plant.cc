@@ -213,7 +213,7 @@ Expected<search::Observation> FabricPlant::observe(const search::Request& reques
 }
 
 std::vector<Expected<search::Observation>> FabricPlant::observe_all(
-    const std::vector<search::Request>& requests, std::stop_token stop) {
+    const std::vector<search::Request>& requests, const std::stop_token& stop) {
   std::vector<std::optional<Expected<search::Observation>>> results(requests.size());
   for_each_in_parallel(requests.size(), traits_.parallel,
                        [&](std::size_t i) { results[i] = observe(requests[i], stop); });

@@ -39,7 +39,7 @@ class FabricPlant final : public search::Plant {
   const std::vector<search::Suggestion>& suggestions() const override { return suggestions_; }
   Expected<search::Observation> observe(const search::Request& request, std::stop_token stop) override;
   std::vector<Expected<search::Observation>> observe_all(const std::vector<search::Request>& requests,
-                                                         std::stop_token stop) override;
+                                                         const std::stop_token& stop) override;
   // Nothing is ever changed: each run is made anew.
   Expected<> restore() override { return {}; }
 

@@ -5,7 +5,7 @@
 namespace rocetune::search {
 
 const std::array<ObjectiveKind, kObjectives>& objective_kinds() {
-  static constexpr std::array<ObjectiveKind, kObjectives> kinds{{
+  static constexpr std::array<ObjectiveKind, kObjectives> kKinds{{
       {Objective::goodput, "goodput", "goodput_gbps", "Gb/s", true, true},
       {Objective::busbw, "busbw", "busbw_gbps", "Gb/s", true, true},
       {Objective::latency, "latency", "latency_us", "us", false, true},
@@ -13,7 +13,7 @@ const std::array<ObjectiveKind, kObjectives>& objective_kinds() {
       {Objective::pause_ratio, "pause_ratio", "pause_ratio", "", false, false},
       {Objective::fairness, "fairness", "fairness", "", true, false},
   }};
-  return kinds;
+  return kKinds;
 }
 
 const ObjectiveKind& kind_of(Objective objective) {

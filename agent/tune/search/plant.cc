@@ -3,7 +3,7 @@
 namespace rocetune::search {
 
 std::vector<Expected<Observation>> Plant::observe_all(const std::vector<Request>& requests,
-                                                      std::stop_token stop) {
+                                                      const std::stop_token& stop) {
   std::vector<Expected<Observation>> out;
   for (const Request& request : requests) {
     out.push_back(observe(request, stop));

@@ -82,7 +82,7 @@ class Plant {
   virtual Expected<Observation> observe(const Request& request, std::stop_token stop) = 0;
   // The same for several at once, in their order. At most traits().parallel of them.
   virtual std::vector<Expected<Observation>> observe_all(const std::vector<Request>& requests,
-                                                         std::stop_token stop);
+                                                         const std::stop_token& stop);
 
   // Back to the state before the first change, as it was when the plant was first opened (also by a process
   // that died since). Nothing changed: success. Not cancelled by anything.

@@ -140,7 +140,7 @@ Expected<Observation> RecordedPlant::observe(const Request& request, std::stop_t
 }
 
 std::vector<Expected<Observation>> RecordedPlant::observe_all(const std::vector<Request>& requests,
-                                                              std::stop_token stop) {
+                                                              const std::stop_token& stop) {
   std::vector<Expected<Observation>> out;
   std::vector<Request> rest;
   for (const Request& request : requests) {

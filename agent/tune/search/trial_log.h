@@ -85,7 +85,7 @@ class RecordedPlant final : public Plant {
   // search), io if the log cannot be written.
   Expected<Observation> observe(const Request& request, std::stop_token stop) override;
   std::vector<Expected<Observation>> observe_all(const std::vector<Request>& requests,
-                                                 std::stop_token stop) override;
+                                                 const std::stop_token& stop) override;
   Expected<> restore() override { return plant_.restore(); }
 
  private:

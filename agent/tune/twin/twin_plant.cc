@@ -122,7 +122,7 @@ void TwinPlant::make_suggestions() {
 }
 
 std::vector<Expected<search::Observation>> TwinPlant::observe_all(
-    const std::vector<search::Request>& requests, std::stop_token stop) {
+    const std::vector<search::Request>& requests, const std::stop_token& stop) {
   std::vector<Twin::Run> runs;
   for (const search::Request& request : requests)
     runs.push_back({of_hosts(request.candidate), request.workload, request.repeat, values_});
@@ -144,7 +144,7 @@ std::vector<Expected<search::Observation>> TwinPlant::observe_all(
 }
 
 Expected<search::Observation> TwinPlant::observe(const search::Request& request, std::stop_token stop) {
-  return std::move(observe_all({request}, std::move(stop)).front());
+  return std::move(observe_all({request}, stop).front());
 }
 
 }  // namespace rocetune::twin
