@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "agent/tune/search/held_out.h"
 #include "agent/tune/search/interval.h"
 #include "agent/tune/search/stages.h"
 #include "dataplane/base/statistics.h"
@@ -11,17 +12,18 @@
 namespace rocetune::search {
 namespace {
 
-// Looked at after so many runs of each. The last two may say that it holds, each may be wrong with its part
-// of the whole chance (Bonferroni); the first only that it does not.
+// Looked at after so many runs of each. The second and the third may say that it holds, each may be wrong
+// with its part of the whole chance (Bonferroni); the first only that it does not. The last is for what held
+// but for a few runs of what is held out.
 struct Look {
   int baselines;
   int candidates;  // at least as many; more where it need not run beside the baseline
   bool may_accept;
+  HeldOutStage held_out;
 };
-constexpr std::array kLooks{Look{3, 3, false}, Look{3, 5, true}, Look{5, 5, true}};
-constexpr int kAcceptingLooks = 2;
-// What is held out may lose no more than so many times what counts as a gain, however large chance is.
-constexpr double kMostHeldOut = 3;
+constexpr std::array kLooks{Look{3, 3, false, HeldOutStage::early}, Look{3, 5, true, HeldOutStage::early},
+                            Look{5, 5, true, HeldOutStage::late}, Look{5, 8, true, HeldOutStage::settled}};
+constexpr int kAcceptingLooks = 3;
 // Each run of what is steady has this part of the mean gain.
 constexpr double kSteady = 0.25;
 
@@ -63,7 +65,9 @@ class Confirming {
   bool complete(int baselines) {
     for (std::size_t i = 0; i < std::min(pairs_.size(), static_cast<std::size_t>(baselines)); ++i) {
       if (pairs_[i].baseline != nullptr) continue;
-      pairs_[i].baseline = session_.run(asked(false, static_cast<int>(i)));
+      const Session::Question question = asked(false, static_cast<int>(i));
+      pairs_[i].baseline = session_.known(question);
+      if (pairs_[i].baseline == nullptr) pairs_[i].baseline = session_.run(question);
       if (pairs_[i].baseline == nullptr) return false;
     }
     return true;
@@ -89,12 +93,23 @@ class Confirming {
       return session_.scorer().why_no_score(*pair.candidate, set).empty();
     });
   }
-  // Gain over all pairs in which the baseline runs: over its run beside, or over all of its runs where a
-  // repeat does not do to both the same. None: they are too few.
+  // Gain over all pairs in which the baseline runs: over its run beside, where a repeat does to both the
+  // same; over all of its runs, where it can be repeated (a baseline that suffers from a fault is often noisy
+  // beyond any interval of few differences). Of two the one that says more, each wrong with half the chance.
+  // None: they are too few.
   std::optional<Interval> gain(WorkloadSet set, double confidence) {
-    const std::vector<double> gains = gains_of(set);
+    const bool is_repeatable = session_.plant().traits().is_repeatable;
+    if (!is_paired_) return gain_over_all(set, confidence);
+    const std::vector<double> gains = gains_of(set, true);
     if (gains.size() < 2) return std::nullopt;
-    if (is_paired_) return mean_interval(gains, confidence, session_.random());
+    const double each = is_repeatable ? (1 + confidence) / 2 : confidence;
+    const Interval beside = mean_interval(gains, each, session_.random());
+    const auto over_all = is_repeatable ? gain_over_all(set, each) : std::nullopt;
+    return over_all && over_all->low > beside.low ? *over_all : beside;
+  }
+  std::optional<Interval> gain_over_all(WorkloadSet set, double confidence) const {
+    const std::vector<double> gains = gains_of(set, false);
+    if (gains.size() < 2) return std::nullopt;
     const Scorer scorer = scorer_of(set);
     std::vector<double> others;
     for (const Trial& trial : session_.trials()) {
@@ -102,62 +117,46 @@ class Confirming {
       if (const auto score = scorer.score(trial, set, true)) others.push_back(*score);
     }
     if (others.empty()) return std::nullopt;
-    // The comparison is the mean of the runs; their scores say how much it may be off.
-    Moments mean;
-    for (const double score : others) mean.add(score);
-    for (double& score : others) score -= mean.mean();
     return shift_interval(gains, others, confidence);
   }
-  std::vector<double> gains_of(WorkloadSet set) const {
+  std::vector<double> gains_of(WorkloadSet set, bool is_paired) const {
     const Scorer scorer = scorer_of(set);
     std::vector<double> out;
     for (const Pair& pair : pairs_) {
-      if (is_paired_ && (pair.baseline == nullptr || !scorer.score(*pair.baseline, set, true))) continue;
-      const auto gained = is_paired_ ? scorer.score(*pair.candidate, set, *pair.baseline)
-                                     : scorer.score(*pair.candidate, set, true);
+      if (is_paired && (pair.baseline == nullptr || !scorer.score(*pair.baseline, set, true))) continue;
+      const auto gained = is_paired ? scorer.score(*pair.candidate, set, *pair.baseline)
+                                    : scorer.score(*pair.candidate, set, true);
       if (gained) out.push_back(*gained);
     }
     return out;
   }
 
-  // A held-out workload that got worse by more than chance and by what would count as a gain, in words;
-  // empty: none did. As long as it is not the `is_last` look, by more than half as much again.
-  std::string worse_held_out(bool is_last) {
+  // Chance may hide more of what is held out than it may lose: it needs more runs.
+  bool is_held_out_hidden() const {
     const Scorer scorer = plain_scorer();
+    return std::ranges::any_of(scorer.members(WorkloadSet::held_out), [&](std::size_t w) {
+      const auto change = change_of(scorer, w);
+      return change && is_hidden(*change, session_.least_gain());
+    });
+  }
+  // The worst of what is held out. Sets `hurt`.
+  HeldOutVerdict held_out(HeldOutStage stage) {
+    const Scorer scorer = plain_scorer();
+    HeldOutVerdict out = HeldOutVerdict::holds;
     hurt_.clear();
     for (const std::size_t w : scorer.members(WorkloadSet::held_out)) {
-      std::vector<double> before;
-      std::vector<double> after;
-      std::vector<double> changes;
-      for (const Trial& trial : session_.trials()) {
-        if (!scorer.is_baseline(trial)) continue;
-        if (const auto score = scorer.workload_score(w, trial, true)) before.push_back(*score);
-      }
-      for (const Pair& pair : pairs_) {
-        if (const auto score = scorer.workload_score(w, *pair.candidate, true)) after.push_back(*score);
-        if (pair.baseline == nullptr) continue;
-        if (const auto change = scorer.workload_score(w, *pair.candidate, *pair.baseline))
-          changes.push_back(*change);
-      }
-      if (!is_paired_) {
-        changes.clear();
-        for (const double a : after) {
-          for (const double b : before) changes.push_back(a - b);
-        }
-      }
-      if (changes.empty()) continue;
-      // One run that went wrong is chance.
-      const double change = median(changes);
-      const double floor = noise_floor(before, after);
-      Moments mean;
-      for (const double one : changes) mean.add(one);
-      if (change >= -floor && mean.mean() >= -2 * floor) continue;
-      hurt_ = fmt::format("held-out workload {} got worse by {:.2f} %, {:.2f} % may be",
-                          session_.plant().workloads()[w].name,
-                          -percent_of(change < -floor ? change : mean.mean()), -percent_of(-floor));
-      if (is_last || change < -1.5 * floor || mean.mean() < -3 * floor) return hurt_;
+      const auto change = change_of(scorer, w);
+      if (!change) continue;
+      const HeldOutVerdict verdict = judged(*change, stage, session_.least_gain());
+      if (verdict == HeldOutVerdict::holds) continue;
+      const double limit = held_out_limit(*change, session_.least_gain());
+      hurt_ = fmt::format(
+          "held-out workload {} got worse by {:.2f} %, {:.2f} % may be", session_.plant().workloads()[w].name,
+          -percent_of(change->middle < -limit ? change->middle : change->mean), -percent_of(-limit));
+      if (verdict == HeldOutVerdict::worse) return verdict;
+      out = verdict;
     }
-    return {};
+    return out;
   }
 
   // Pairs in which it does.
@@ -167,7 +166,7 @@ class Confirming {
              !session_.scorer().score(*pair.baseline, WorkloadSet::searched, true).has_value();
     }));
   }
-  // The last worse_held_out found something, if not enough to end it.
+  // What the last look at what is held out found, if not enough to end it.
   const std::string& hurt() const { return hurt_; }
   const std::vector<Pair>& pairs() const { return pairs_; }
 
@@ -195,24 +194,20 @@ class Confirming {
     }
     return out;
   }
-  // How far the means of two workloads' scores may be from each other by chance: Welch's interval, at most so
-  // many times what counts as a gain.
-  double noise_floor(const std::vector<double>& before, const std::vector<double>& after) const {
-    if (before.size() < 2 || after.size() < 2) return session_.least_gain();
-    const auto part_of = [](const std::vector<double>& scores) {
-      Moments moments;
-      for (const double score : scores) moments.add(score);
-      return std::pair(moments.variance() / static_cast<double>(scores.size()),
-                       static_cast<double>(scores.size() - 1));
-    };
-    const auto [part_a, degrees_a] = part_of(before);
-    const auto [part_b, degrees_b] = part_of(after);
-    const double variance = part_a + part_b;
-    if (variance <= 0) return session_.least_gain();
-    const double degrees = variance * variance / (part_a * part_a / degrees_a + part_b * part_b / degrees_b);
-    const double chance =
-        student_quantile(std::max(1, static_cast<int>(degrees)), session_.confidence()) * std::sqrt(variance);
-    return std::clamp(chance, session_.least_gain(), kMostHeldOut * session_.least_gain());
+  std::optional<HeldOutChange> change_of(const Scorer& scorer, std::size_t workload) const {
+    HeldOutScores scores;
+    for (const Trial& trial : session_.trials()) {
+      if (!scorer.is_baseline(trial)) continue;
+      if (const auto score = scorer.workload_score(workload, trial, true)) scores.before.push_back(*score);
+    }
+    for (const Pair& pair : pairs_) {
+      if (const auto score = scorer.workload_score(workload, *pair.candidate, true))
+        scores.after.push_back(*score);
+      if (pair.baseline == nullptr) continue;
+      if (const auto change = scorer.workload_score(workload, *pair.candidate, *pair.baseline))
+        scores.beside.push_back(*change);
+    }
+    return held_out_change(scores, is_paired_, session_.least_gain(), session_.confidence());
   }
 
   Session& session_;
@@ -230,7 +225,8 @@ std::string range_text(const Interval& gain) {
 }
 
 // What the pairs so far say. not_shown: not yet.
-void judge(Session& session, Confirming& confirming, double confidence, bool is_last, Confirmation& out) {
+void judge(Session& session, Confirming& confirming, double confidence, HeldOutStage stage,
+           Confirmation& out) {
   if (!confirming.runs_everywhere(WorkloadSet::searched)) {
     out.result = Confirmation::Result::spoiled;
     for (const Pair& pair : confirming.pairs()) {
@@ -249,10 +245,9 @@ void judge(Session& session, Confirming& confirming, double confidence, bool is_
   out.is_steady = std::ranges::min(scores) > kSteady * out.mean;
   if (!session.scorer().members(WorkloadSet::held_out).empty()) {
     out.held_out = confirming.gain(WorkloadSet::held_out, confidence);
-    out.reason = confirming.runs_everywhere(WorkloadSet::held_out)
-                     ? confirming.worse_held_out(is_last)
-                     : "the best so far failed under a held-out workload";
-    if (!out.reason.empty()) {
+    const bool runs = confirming.runs_everywhere(WorkloadSet::held_out);
+    if (!runs || confirming.held_out(stage) == HeldOutVerdict::worse) {
+      out.reason = runs ? confirming.hurt() : "the best so far failed under a held-out workload";
       out.result = Confirmation::Result::held_out;
       return;
     }
@@ -262,9 +257,10 @@ void judge(Session& session, Confirming& confirming, double confidence, bool is_
   const int baselines = confirming.baselines();
   const bool is_cure = confirming.hurt().empty() && 2 * out.baseline_failures >= baselines &&
                        (!out.gain || out.gain->mid >= -session.least_gain());
-  const bool is_better = out.gain && out.gain->low > 0 &&
-                         std::min(out.gain->mid, out.mean) >= session.least_gain() &&
-                         confirming.hurt().empty();
+  const bool is_gain =
+      out.gain && out.gain->low > 0 && std::min(out.gain->mid, out.mean) >= session.least_gain();
+  const bool is_better = is_gain && confirming.hurt().empty();
+  out.is_doubtful = out.gain && std::min(out.gain->mid, out.mean) >= session.least_gain() && !is_better;
   out.result = is_better || is_cure ? Confirmation::Result::better : Confirmation::Result::not_shown;
   if (is_cure) {
     out.reason =
@@ -293,9 +289,12 @@ Confirmation confirm(Session& session, const Candidate& candidate, int attempt, 
   bool holds_so_far = false;
   for (const Look& look : kLooks) {
     if (!is_alone && !look.may_accept) continue;
+    const bool settles = look.held_out == HeldOutStage::settled;
+    if (settles && (!is_alone || !out.is_doubtful)) break;
     const int runs = is_alone ? look.candidates : look.baselines;
     // Whether it holds comes before what it comes from.
-    bool is_whole = session.left() >= reserve + confirming.missing(runs, look.baselines);
+    const int kept = settles ? reserve : 0;
+    bool is_whole = session.left() >= kept + confirming.missing(runs, look.baselines);
     while (is_whole && static_cast<int>(confirming.pairs().size()) < runs)
       is_whole = confirming.run_pair(static_cast<int>(confirming.pairs().size()) < look.baselines);
     is_whole = is_whole && confirming.complete(look.baselines);
@@ -307,14 +306,15 @@ Confirmation confirm(Session& session, const Candidate& candidate, int attempt, 
     }
     if (!is_whole) {
       // What held with fewer runs holds; more were to show how steady it is.
-      if (holds_so_far) out.result = Confirmation::Result::better;
+      if (holds_so_far && !confirming.is_held_out_hidden()) out.result = Confirmation::Result::better;
       if (out.result == Confirmation::Result::incomplete)
         out.reason = "the budget ended before it was confirmed";
       return out;
     }
-    judge(session, confirming, confidence, look.baselines == kLooks.back().baselines, out);
+    const bool is_last = !is_alone && look.held_out == HeldOutStage::late;
+    judge(session, confirming, confidence, is_last ? HeldOutStage::settled : look.held_out, out);
     holds_so_far = out.result == Confirmation::Result::better;
-    if (holds_so_far && !look.may_accept && !is_quiet) {
+    if (holds_so_far && !look.may_accept && (!is_quiet || confirming.is_held_out_hidden())) {
       out.result = Confirmation::Result::incomplete;
       continue;
     }

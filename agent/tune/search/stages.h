@@ -28,9 +28,11 @@ constexpr double kLeastPromise = 0.125;
 // Hutter, Hoos, Leyton-Brown, LION 5, 2011). It wins with all of them, or with a lead that chance does not
 // explain; then it is crowned. False: the run is over.
 struct Terms {
-  double allowance = 0;        // how far behind it may be and win, as a score; below 0: it has to be ahead
-  double patience = 0;         // how far behind that before the last repeat, in standard errors
-  int most_repeats = 3;        // are enough
+  double allowance = 0;  // how far behind it may be and win, as a score; below 0: it has to be ahead
+  double patience = 0;   // how far behind that before the last repeat, in standard errors
+  int most_repeats = 3;  // are enough
+  // What one repeat may show in its favour: of what only takes changes back a lucky run is no lead.
+  double most_ahead = kMostGain;
   bool is_foundation = false;  // much is built on it: under all of them whatever its lead
 };
 bool challenge(Session& session, Phase phase, const std::string& why, const Candidate& candidate,
@@ -95,12 +97,13 @@ struct Confirmation {
   std::optional<Interval> held_out;  // score
   double mean = 0;                   // gain, as a score
   bool is_steady = true;             // every run of the candidate had a good part of that
+  bool is_doubtful = false;          // better but for what is held out, of which more runs would tell
   int pairs = 0;
   int baseline_failures = 0;  // pairs in which it did not run
 };
 // Candidate and baseline in pairs, in turns (ABBA), under circumstances that nobody was chosen by. `attempt`
 // counts from 0: each has circumstances of its own where a run cannot be repeated; where it can, all have the
-// same, and the baseline is run once. Leaves `reserve` trials.
+// same, and the baseline is run once. `reserve` trials are not spent on settling a doubt.
 Confirmation confirm(Session& session, const Candidate& candidate, int attempt, int reserve = 0);
 
 // ---- what it comes from

@@ -12,7 +12,12 @@ namespace rocetune::search {
 namespace {
 
 constexpr int kConfirmTrials = 8;
+constexpr int kSecondTrials = 5;   // of another one, if the first does not hold
 constexpr int kMostConfirmed = 3;  // candidates
+// A part of the best's gain that is worth having without the rest.
+constexpr double kGoodPart = 0.4;
+// Candidates that have all but this part of their settings in common are siblings: what hurts one hurts both.
+constexpr std::size_t kSiblings = 3;
 // Of the best, before anything is built on it: what breaks down in one run of four shows in five of them.
 constexpr int kStressRepeats = 5;
 
@@ -102,30 +107,45 @@ std::vector<WorkloadResult> results_of(Session& session, const std::vector<int>&
     if (!after.empty()) result.best = median_of(after);
     if (gains.size() >= 2)
       result.gain_percent = percent_of(mean_interval(gains, session.confidence(), session.random()));
-    out.push_back(std::move(result));
+    out.push_back(result);
   }
   return out;
 }
 
-// Candidates worth a confirmation: the best, the next best that differs from it in more than one setting,
-// doctor's fixes and nothing else.
+// Doctor's fixes and nothing else.
+Candidate fixes_of(const Session& session) {
+  Candidate out = session.space().start();
+  for (const Suggestion& suggestion : session.plant().suggestions()) {
+    if (suggestion.kind == Suggestion::Kind::remedy) out = session.space().with(out, suggestion.settings);
+  }
+  return session.space().canonical(std::move(out));
+}
+
+// Candidates worth a confirmation: the best; then what is another one and no sibling of it, and brings a good
+// part of its gain: doctor's fixes and nothing else, the one with the fewest changes, the next best.
 std::vector<Candidate> finalists(const Session& session) {
+  const Space& space = session.space();
+  const Candidate start = space.start();
   std::vector<Candidate> out{session.best()};
   const auto add = [&](const Candidate& candidate) {
     const auto standing = session.standing(candidate);
-    if (!standing || !standing->is_good() || std::ranges::count(out, candidate) > 0) return false;
+    if (!standing || !standing->is_good() || std::ranges::count(out, candidate) > 0) return;
     out.push_back(candidate);
-    return true;
   };
-  Candidate fixed = session.space().start();
-  for (const Suggestion& suggestion : session.plant().suggestions()) {
-    if (suggestion.kind == Suggestion::Kind::remedy) fixed = session.space().with(fixed, suggestion.settings);
-  }
-  fixed = session.space().canonical(std::move(fixed));
+  const Candidate fixed = fixes_of(session);
   const auto at_fixed = session.standing(fixed);
-  if (at_fixed && at_fixed->is_good() && at_fixed->mean() > session.best_score() / 2) add(fixed);
-  for (const Candidate& candidate : by_rank(session)) {
-    if (session.space().difference(session.best(), candidate).size() > 1 && add(candidate)) break;
+  if (at_fixed && at_fixed->is_good() && at_fixed->mean() > session.best_score() * kGoodPart) add(fixed);
+  const std::size_t changes = space.difference(start, session.best()).size();
+  std::vector<Candidate> others = by_rank(session);
+  std::erase_if(others, [&](const Candidate& candidate) {
+    return space.difference(session.best(), candidate).size() <= 1 + changes / kSiblings ||
+           session.standing(candidate)->mean() < session.best_score() * kGoodPart;
+  });
+  if (!others.empty()) {
+    const Candidate next = others.front();
+    add(*std::ranges::min_element(
+        others, {}, [&](const Candidate& candidate) { return space.difference(start, candidate).size(); }));
+    add(next);
   }
   add(fixed);
   return out;
@@ -174,8 +194,8 @@ class Tuning {
     if (session_.left() > to_confirm + to_explain) add_remedies(session_);
     reassure(session_, to_confirm + to_explain, kStressRepeats);
     if (session_.is_stopped()) return interrupted();
-    // What is taken back to no loss need not be explained.
-    decide(to_confirm + to_explain / 2);
+    // What is taken back to no loss need not be explained; what does not hold needs a second confirmation.
+    decide(to_confirm + std::max(to_explain / 2, std::min(kSecondTrials, total / 12)));
   }
 
  private:
@@ -204,10 +224,14 @@ class Tuning {
     int attempt = 0;
     int not_shown = 0;
     std::optional<std::pair<Candidate, Confirmation>> confirmed;
-    for (const Candidate& candidate : finalists(session_)) {
+    const std::vector<Candidate> all = finalists(session_);
+    for (const Candidate& candidate : all) {
       const auto standing = session_.standing(candidate);
       if (attempt == kMostConfirmed || (!start_fails && standing->mean() < session_.least_gain())) break;
-      const Confirmation confirmation = confirm(session_, candidate, attempt++);
+      // Doctor's fixes are worth more than a doubt of something else.
+      const bool has_fixes = attempt == 0 && all.size() > 1 && all[1] == fixes_of(session_);
+      const Confirmation confirmation =
+          confirm(session_, candidate, attempt++, has_fixes ? kSecondTrials : 0);
       if (session_.is_stopped()) return interrupted();
       using Result = Confirmation::Result;
       if (confirmation.result == Result::incomplete && !outcome_.reason.empty()) break;  // of the second
@@ -296,7 +320,7 @@ class Tuning {
 }  // namespace
 
 Outcome tune(Plant& plant, const Policy& policy, const TuneOptions& options, const OnTrial& on_trial,
-             std::stop_token stop) {
+             const std::stop_token& stop) {
   Outcome outcome;
   outcome.budget_trials = options.budget.trials.value_or(0);
   outcome.start = outcome.best = plant.space().start();

@@ -45,6 +45,6 @@ using OnTrial = std::function<void(const Progressed&)>;
 // Runs to the end of the budget or of what can be shown, restores the plant, and says what came of it. Never
 // an error: what went wrong is in the outcome (verdict refused or interrupted, plant_error, restored).
 Outcome tune(Plant& plant, const Policy& policy, const TuneOptions& options, const OnTrial& on_trial,
-             std::stop_token stop);
+             const std::stop_token& stop);
 
 }  // namespace rocetune::search
