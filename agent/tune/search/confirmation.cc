@@ -293,7 +293,7 @@ Confirmation confirm(Session& session, const Candidate& candidate, int attempt, 
     if (settles && (!is_alone || !out.is_doubtful)) break;
     const int runs = is_alone ? look.candidates : look.baselines;
     // Whether it holds comes before what it comes from.
-    const int kept = settles ? reserve : 0;
+    const int kept = look.baselines > kLooks.front().baselines ? reserve : 0;
     bool is_whole = session.left() >= kept + confirming.missing(runs, look.baselines);
     while (is_whole && static_cast<int>(confirming.pairs().size()) < runs)
       is_whole = confirming.run_pair(static_cast<int>(confirming.pairs().size()) < look.baselines);

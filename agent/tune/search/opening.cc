@@ -10,7 +10,8 @@ namespace rocetune::search {
 namespace {
 
 constexpr int kBaselineTrials = 3;
-constexpr int kMostPresets = 6;
+constexpr int kMostPresets = 9;
+constexpr int kMostJoined = 3;
 
 // Why a suggestion cannot be tried as it stands; empty: it can.
 std::string obstacle(const Session& session, const Candidate& candidate,
@@ -81,7 +82,10 @@ void leave_out(Session& session, const std::vector<const Suggestion*>& remedies)
       candidate.values[setting.knob] = session.space()[setting.knob].start;
     candidate = session.space().canonical(std::move(candidate));
     if (session.standing(candidate) || !session.is_allowed(candidate)) continue;
-    if (!challenge(session, Phase::remedy, "all fixes but that of " + remedies[i]->id, candidate)) return;
+    // A fix has a reason of its own: it goes if it does harm.
+    if (!challenge(session, Phase::remedy, "all fixes but that of " + remedies[i]->id, candidate,
+                   {.allowance = -session.least_gain()}))
+      return;
   }
 }
 
@@ -173,9 +177,13 @@ void try_presets(Session& session, Outcome& outcome, int reserve) {
   for (const Suggestion& suggestion : session.plant().suggestions()) {
     if (suggestion.kind == Suggestion::Kind::preset) presets.push_back(&suggestion);
   }
+  // Each by itself over the same: what looks good over another set may live by it.
+  const Candidate base = session.best();
+  const Terms terms{.allowance = -session.least_gain() * kLeastPromise, .is_foundation = true};
   int tried = 0;
+  std::vector<std::pair<double, const Suggestion*>> helped;
   for (const Suggestion* preset : presets) {
-    const Candidate candidate = all_of(space, session.best(), {preset});
+    const Candidate candidate = all_of(space, base, {preset});
     if (session.standing(candidate)) continue;
     const std::string why_not = obstacle(session, candidate, preset->settings);
     if (!why_not.empty()) {
@@ -187,9 +195,19 @@ void try_presets(Session& session, Outcome& outcome, int reserve) {
       continue;
     }
     ++tried;
-    if (!challenge(session, Phase::preset, preset->id, candidate,
-                   {.allowance = -session.least_gain() * kLeastPromise, .is_foundation = true}))
-      return;
+    if (!challenge(session, Phase::preset, preset->id, candidate, terms)) return;
+    const auto standing = session.standing(candidate);
+    if (standing && standing->is_good() && lead_of(session, candidate, base).score > session.least_gain())
+      helped.emplace_back(-standing->mean(), preset);
+  }
+  // What helped by itself over the best of them.
+  std::ranges::stable_sort(helped, {}, &std::pair<double, const Suggestion*>::first);
+  int joined = 0;
+  for (const auto& [score, preset] : helped) {
+    const Candidate candidate = all_of(space, session.best(), {preset});
+    if (session.standing(candidate) || !session.is_allowed(candidate)) continue;
+    if (joined++ == kMostJoined || session.left() <= reserve) return;
+    if (!challenge(session, Phase::preset, preset->id + " as well", candidate, terms)) return;
   }
 }
 

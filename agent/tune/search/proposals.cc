@@ -57,7 +57,7 @@ std::vector<ChangeGroup> groups_of(const Plant& plant, const Candidate& candidat
   std::vector<ChangeGroup> out;
   std::set<std::size_t> taken;
   for (const Suggestion& suggestion : plant.suggestions()) {
-    ChangeGroup group{{}, suggestion.id, suggestion.is_vital};
+    ChangeGroup group{{}, suggestion.id, suggestion.kind == Suggestion::Kind::remedy};
     if (!is_one_change(suggestion) || !has_settings(space, candidate, suggestion.settings)) continue;
     for (const Setting& setting : suggestion.settings) {
       const double value = candidate.values[setting.knob];
@@ -195,23 +195,29 @@ std::optional<Proposal> Proposer::flip() {
 std::vector<Setting> Proposer::untried_choices() const {
   const Space& space = session_.space();
   const Candidate best = session_.best();
-  // Switches and standard values first: of many choices most are wrong.
+  const std::set<std::size_t> fixes = kept();
+  // What a published set has changed, back as it was; switches and standard values: of many choices most are
+  // wrong.
   std::vector<std::pair<int, Setting>> ranked;
   for (const std::size_t k : turnable_) {
     const Knob& knob = space[k];
-    if (knob.is_numeric() || !space.is_alive(k, best)) continue;
+    if (knob.is_numeric() || !space.is_alive(k, best) || fixes.contains(k)) continue;
     for (int choice = 0; choice < static_cast<int>(knob.count()); ++choice) {
       const double value = choice;
-      // With all other choices as the best has them: a mode that breaks down says nothing of its parts.
+      // With the other choices as the best has them, and most numbers: a mode that breaks down says nothing
+      // of its parts, nor does a choice that numbers of another set go with.
       const bool was_tried = std::ranges::any_of(session_.trials(), [&](const Trial& trial) {
+        std::size_t moved = 0;
         for (std::size_t other = 0; other < space.size(); ++other) {
           const double wanted = other == k ? value : best.values[other];
-          if (!space[other].is_numeric() && trial.candidate.values[other] != wanted) return false;
+          if (trial.candidate.values[other] == wanted) continue;
+          if (!space[other].is_numeric() || ++moved > kMovedTogether) return false;
         }
         return true;
       });
       if (was_tried || !knob.is_safe(value)) continue;
-      ranked.emplace_back(knob.standard == value ? 0 : static_cast<int>(knob.count()), Setting{k, value});
+      const int rank = knob.start == value ? -1 : knob.standard == value ? 0 : static_cast<int>(knob.count());
+      ranked.emplace_back(rank, Setting{k, value});
     }
   }
   std::ranges::stable_sort(ranked, {}, &std::pair<int, Setting>::first);
@@ -246,6 +252,20 @@ double Proposer::mutated_value(std::size_t knob, double value) {
   return stepped;
 }
 
+std::set<std::size_t> Proposer::kept() const {
+  std::set<std::size_t> out;
+  const Space& space = session_.space();
+  for (const Suggestion& suggestion : session_.plant().suggestions()) {
+    if (suggestion.kind != Suggestion::Kind::remedy ||
+        !has_settings(space, session_.best(), suggestion.settings))
+      continue;
+    for (const Setting& setting : suggestion.settings) {
+      if (!space[setting.knob].is_numeric()) out.insert(setting.knob);
+    }
+  }
+  return out;
+}
+
 std::size_t Proposer::some_knob() {
   Random& random = session_.random();
   if (uniform(random) < kAnyKnob) return turnable_[random.below(turnable_.size())];
@@ -273,6 +293,7 @@ std::optional<Candidate> Proposer::mutated(const Candidate& parent) {
     const std::vector<ChangeGroup> groups = groups_of(session_.plant(), candidate);
     if (!groups.empty()) candidate = without(space, candidate, {groups[random.below(groups.size())]});
   }
+  for (const std::size_t k : kept_) candidate.values[k] = session_.best().values[k];
   candidate = repaired(space.canonical(std::move(candidate)));
   return is_new(candidate) ? std::optional(candidate) : std::nullopt;
 }
@@ -293,6 +314,7 @@ std::vector<Candidate> Proposer::parents() const {
 
 std::vector<Candidate> Proposer::pool() {
   const std::vector<Candidate> from = parents();
+  kept_ = kept();
   Random& random = session_.random();
   std::set<Candidate> out;
   for (int attempt = 0; attempt < 2 * kPool && out.size() < kPool; ++attempt) {

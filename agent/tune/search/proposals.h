@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +23,7 @@ struct Proposal {
 struct ChangeGroup {
   std::vector<Setting> settings;
   std::string suggestion;  // its id; empty: the search's own
-  bool is_vital = false;
+  bool is_fix = false;     // of doctor's
 };
 // The changes that make the candidate out of the start: first the plant's fixes that it has in full, numbers
 // refined or not, in their order, then the other knobs one by one.
@@ -62,6 +63,8 @@ class Proposer {
  private:
   std::vector<Candidate> parents() const;
   std::vector<Candidate> pool();
+  // Choices of doctor's fixes that the best has: taken back one by one, not by the model.
+  std::set<std::size_t> kept() const;
   // Values of choices and switches that no trial had, most promising first.
   std::vector<Setting> untried_choices() const;
   std::optional<Candidate> mutated(const Candidate& parent);
@@ -76,6 +79,7 @@ class Proposer {
 
   Session& session_;
   Surrogate surrogate_;
+  std::set<std::size_t> kept_;
   std::vector<std::size_t> turnable_;                             // knobs with more than one safe value
   std::vector<std::vector<std::pair<std::size_t, bool>>> dealt_;  // knobs and whether they go up, last first
   double promise_ = 0;

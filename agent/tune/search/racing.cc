@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "agent/tune/search/stages.h"
+#include "dataplane/base/statistics.h"
 
 namespace rocetune::search {
 namespace {
@@ -81,7 +82,8 @@ bool challenge(Session& session, Phase phase, const std::string& why, const Cand
     if (!own->is_good()) return true;
     if (!champion || !session.standing(best)->is_good()) continue;
     // What the repeat does to all is in both.
-    ahead += own->latest.at(repeat) - session.standing(best)->latest.at(repeat);
+    const double lead = own->latest.at(repeat) - session.standing(best)->latest.at(repeat);
+    ahead += std::min(lead, terms.most_ahead);
     // Nothing at all is not chance.
     if (shared == 1 && std::fabs(ahead) < kSame) {
       if (terms.allowance < 0) return true;
@@ -147,7 +149,9 @@ bool reassure(Session& session, int reserve, int most_repeats) {
     if (ranked.front() == before || !at_best->is_good() ||
         session.standing(ranked.front())->mean() <= at_best->mean())
       break;
-    if (!challenge(session, Phase::race, "the next best again", ranked.front())) return false;
+    // Behind under one repeat is what the best may be under another.
+    if (!challenge(session, Phase::race, "the next best again", ranked.front(), {.patience = 1}))
+      return false;
     if (session.best() == before) break;
   }
   return true;

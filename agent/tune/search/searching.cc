@@ -17,7 +17,7 @@ constexpr int kPatience = 6;
 constexpr int kShrinks = 5;
 // This part of a score is given for a smaller plan, where chance hides it.
 constexpr double kPartOfGain = 0.05;
-constexpr int kShrinkRepeats = 2;
+constexpr int kShrinkRepeats = 3;
 
 int exploration(const Session& session, const Proposer& proposer, int reserve) {
   const int left = session.left() == INT_MAX ? INT_MAX : std::max(0, session.left() - reserve);
@@ -41,7 +41,8 @@ std::vector<std::pair<double, ChangeGroup>> expected_losses(Session& session, co
   if (static_cast<int>(groups.size()) > most)
     groups = in_sets(session.plant(), std::move(groups), [](const ChangeGroup&) { return true; });
   for (const ChangeGroup& group : groups) {
-    if (group.is_vital) continue;
+    // Doctor's fixes have a reason of their own, and what they are for may not show in these workloads.
+    if (group.is_fix) continue;
     out.emplace_back(expected - proposer.expected(without(session.space(), best, {group})), group);
   }
   // What costs more than a word to the NIC or the switch has to be worth more.
@@ -67,7 +68,7 @@ double allowance_of(const Session& session) {
 void take_back_together(Session& session, Proposer& proposer, double& allowance, int reserve) {
   const double needless = allowance;
   std::size_t share = 1;
-  for (int attempt = 0; attempt < kShrinks && session.left() > reserve; ++attempt) {
+  for (int attempt = 0; attempt < kShrinks && session.left() >= reserve + kShrinkRepeats; ++attempt) {
     auto losses = expected_losses(session, proposer);
     std::erase_if(losses, [&](const auto& loss) { return loss.first > needless; });
     losses.resize((losses.size() + share - 1) / share);
@@ -80,7 +81,7 @@ void take_back_together(Session& session, Proposer& proposer, double& allowance,
     const double before = session.best_score();
     const std::string why = fmt::format("without {} of the changes", groups.size());
     if (!challenge(session, Phase::ablate, why, smaller,
-                   {.allowance = allowance, .most_repeats = kShrinkRepeats}))
+                   {.allowance = allowance, .most_repeats = kShrinkRepeats, .most_ahead = allowance}))
       return;
     if (session.best() == smaller) {
       allowance = std::max(0.0, allowance - std::max(0.0, before - session.best_score()));
@@ -137,9 +138,10 @@ Losses shrink(Session& session, Proposer& proposer, int reserve) {
     if (smaller == session.space().start() || !session.is_allowed(smaller)) continue;
     const double before = session.best_score();
     const std::string why = "the best without " + session.space().text(group.settings);
-    if (!challenge(session, Phase::ablate, why, smaller,
-                   {.allowance = allowance, .most_repeats = kShrinkRepeats}))
-      break;
+    const Terms terms{.allowance = allowance,
+                      .most_repeats = std::min(kShrinkRepeats, session.left() - reserve),
+                      .most_ahead = allowance};
+    if (!challenge(session, Phase::ablate, why, smaller, terms)) break;
     const auto standing = session.standing(smaller);
     if (session.best() == smaller) {
       allowance = std::max(0.0, allowance - std::max(0.0, before - session.best_score()));

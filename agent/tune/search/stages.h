@@ -103,7 +103,8 @@ struct Confirmation {
 };
 // Candidate and baseline in pairs, in turns (ABBA), under circumstances that nobody was chosen by. `attempt`
 // counts from 0: each has circumstances of its own where a run cannot be repeated; where it can, all have the
-// same, and the baseline is run once. `reserve` trials are not spent on settling a doubt.
+// same, and the baseline is run once. `reserve` trials are kept for another one: not spent on
+// more than five runs of it and three of the baseline.
 Confirmation confirm(Session& session, const Candidate& candidate, int attempt, int reserve = 0);
 
 // ---- what it comes from
