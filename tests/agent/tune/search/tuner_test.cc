@@ -12,7 +12,7 @@
 namespace rocetune::search {
 namespace {
 
-Outcome tuned(SyntheticPlant& plant, int trials, std::uint64_t seed = 1) {
+Outcome tuned(Plant& plant, int trials, std::uint64_t seed = 1) {
   TuneOptions options;
   options.budget.trials = trials;
   options.seed = seed;
@@ -97,15 +97,9 @@ TEST(Tuner, TheSameSeedGivesTheSameTrials) {
   EXPECT_NE(tuned(plant, 30, 6).trials.back().repeat, one.trials.back().repeat);
 }
 
-class PlantAround : public Plant {
+class PlantAround : public PlantInFront {
  public:
-  explicit PlantAround(SyntheticPlant& plant) : plant_(plant) {}
-  const PlantTraits& traits() const override { return plant_.traits(); }
-  const Space& space() const override { return plant_.space(); }
-  const std::vector<Constraint>& constraints() const override { return plant_.constraints(); }
-  const std::vector<Workload>& workloads() const override { return plant_.workloads(); }
-  const std::vector<Suggestion>& suggestions() const override { return plant_.suggestions(); }
-  Expected<> restore() override { return plant_.restore(); }
+  explicit PlantAround(SyntheticPlant& plant) : PlantInFront(plant), plant_(plant) {}
 
  protected:
   SyntheticPlant& plant_;
@@ -137,9 +131,7 @@ TEST(Tuner, WhereNothingCouldBeTriedItDoesNotSayThatNothingIsBetter) {
   SyntheticWorld world;
   SyntheticPlant synthetic(SyntheticOptions{.is_repeatable = false}, world);
   FrozenPlant plant(synthetic);
-  TuneOptions asked;
-  asked.budget.trials = 20;
-  const Outcome outcome = tune(plant, shipped_policy(), asked, nullptr, {});
+  const Outcome outcome = tuned(plant, 20);
   EXPECT_EQ(outcome.verdict, Verdict::no_change);
   EXPECT_NE(outcome.reason.find("changes that were tried ran"), std::string::npos) << outcome.reason;
   EXPECT_NE(outcome.reason.find("the journal is full"), std::string::npos) << outcome.reason;
@@ -156,9 +148,7 @@ TEST(Tuner, WhatChanceDoesIsSeenAtTheBestToo) {
   SyntheticWorld world;
   SyntheticPlant synthetic(options, world);
   EvenStart plant(synthetic);
-  TuneOptions asked;
-  asked.budget.trials = 40;
-  const Outcome outcome = tune(plant, shipped_policy(), asked, nullptr, {});
+  const Outcome outcome = tuned(plant, 40);
   EXPECT_EQ(outcome.noise.sd, 0);
   const auto is_search = [](const Trial& t) { return t.phase == Phase::explore || t.phase == Phase::model; };
   const auto begin = std::ranges::find_if(outcome.trials, is_search);
@@ -302,10 +292,7 @@ TEST(Tuner, AFaultThatStrikesNowAndThenHidesNoGain) {
     SyntheticWorld world;
     SyntheticPlant synthetic(options, world);
     StrikingNowAndThen plant(synthetic);
-    TuneOptions asked;
-    asked.budget.trials = 40;
-    asked.seed = seed;
-    changes += tune(plant, shipped_policy(), asked, nullptr, {}).verdict == Verdict::change ? 1 : 0;
+    changes += tuned(plant, 40, seed).verdict == Verdict::change ? 1 : 0;
   }
   EXPECT_GE(changes, 9) << "of 10";
 }
@@ -339,9 +326,7 @@ TEST(Tuner, WhereTheBestHurtsWhatIsHeldOutDoctorsFixesAreTheAnswer) {
   SyntheticWorld world;
   SyntheticPlant synthetic(options, world);
   HurtByAllButFixes plant(synthetic);
-  TuneOptions asked;
-  asked.budget.trials = 60;
-  const Outcome outcome = tune(plant, shipped_policy(), asked, nullptr, {});
+  const Outcome outcome = tuned(plant, 60);
   ASSERT_EQ(outcome.verdict, Verdict::change) << outcome.reason;
   EXPECT_TRUE(outcome.held_out_gain_percent && outcome.held_out_gain_percent->mid > -3);
   for (const Attribution& one : outcome.attribution) EXPECT_FALSE(one.suggestion.empty());
