@@ -12,9 +12,9 @@
 namespace rocetune::search {
 namespace {
 
-// Looked at after so many runs of each. The second and the third may say that it holds, each may be wrong
-// with its part of the whole chance (Bonferroni); the first only that it does not. The last is for what held
-// but for a few runs of what is held out.
+// Looked at after so many runs of each. All but the first may say that it holds, each may be wrong
+// with its part of the whole chance (Bonferroni); the first only that it does not. The last is for what
+// gains enough, and a few runs leave a doubt.
 struct Look {
   int baselines;
   int candidates;  // at least as many; more where it need not run beside the baseline

@@ -42,6 +42,15 @@ Candidate all_of(const Space& space, const Candidate& over,
   return space.canonical(std::move(out));
 }
 
+std::vector<const Suggestion*> remedies_of(const Session& session) {
+  std::vector<const Suggestion*> out;
+  for (const Suggestion& suggestion : session.plant().suggestions()) {
+    if (suggestion.kind == Suggestion::Kind::remedy && !suggestion.settings.empty())
+      out.push_back(&suggestion);
+  }
+  return out;
+}
+
 std::string names_of(const std::vector<const Suggestion*>& suggestions) {
   std::string out;
   for (const Suggestion* suggestion : suggestions) out += (out.empty() ? "" : ", ") + suggestion->id;
@@ -121,15 +130,15 @@ bool measure_baseline(Session& session, Outcome& outcome) {
   return true;
 }
 
+Candidate fixes_of(const Session& session) {
+  return all_of(session.space(), session.space().start(), remedies_of(session));
+}
+
 void try_remedies(Session& session, Outcome& outcome) {
-  std::vector<const Suggestion*> remedies;
-  for (const Suggestion& suggestion : session.plant().suggestions()) {
-    if (suggestion.kind == Suggestion::Kind::remedy && !suggestion.settings.empty())
-      remedies.push_back(&suggestion);
-  }
+  const std::vector<const Suggestion*> remedies = remedies_of(session);
   if (remedies.empty()) return;
   const Candidate start = session.space().start();
-  const Candidate together = all_of(session.space(), start, remedies);
+  const Candidate together = fixes_of(session);
   std::vector<Setting> settings;
   for (const Suggestion* remedy : remedies)
     settings.insert(settings.end(), remedy->settings.begin(), remedy->settings.end());

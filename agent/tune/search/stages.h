@@ -52,6 +52,8 @@ std::vector<Candidate> by_rank(const Session& session);
 // ---- what is known
 // ------------------------------------------------------------------------------------------
 
+// Doctor's fixes together and nothing else; of two for one knob the first stands.
+Candidate fixes_of(const Session& session);
 // Doctor's fixes together; where that is not better than the start, one after the other. Notes what cannot be
 // tried.
 void try_remedies(Session& session, Outcome& outcome);
@@ -97,7 +99,7 @@ struct Confirmation {
   std::optional<Interval> held_out;  // score
   double mean = 0;                   // gain, as a score
   bool is_steady = true;             // every run of the candidate had a good part of that
-  bool is_doubtful = false;          // better but for what is held out, of which more runs would tell
+  bool is_doubtful = false;          // gains enough, but not beyond doubt or not for what is held out
   int pairs = 0;
   int baseline_failures = 0;  // pairs in which it did not run
 };

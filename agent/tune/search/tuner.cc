@@ -112,15 +112,6 @@ std::vector<WorkloadResult> results_of(Session& session, const std::vector<int>&
   return out;
 }
 
-// Doctor's fixes and nothing else.
-Candidate fixes_of(const Session& session) {
-  Candidate out = session.space().start();
-  for (const Suggestion& suggestion : session.plant().suggestions()) {
-    if (suggestion.kind == Suggestion::Kind::remedy) out = session.space().with(out, suggestion.settings);
-  }
-  return session.space().canonical(std::move(out));
-}
-
 // Candidates worth a confirmation: the best; then what is another one and no sibling of it, and brings a good
 // part of its gain: doctor's fixes and nothing else, the one with the fewest changes, the next best.
 std::vector<Candidate> finalists(const Session& session) {
