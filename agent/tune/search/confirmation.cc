@@ -35,13 +35,7 @@ struct Pair {
 class Confirming {
  public:
   Confirming(Session& session, const Candidate& candidate, int attempt)
-      : session_(session),
-        candidate_(candidate),
-        attempt_(attempt),
-        is_paired_(session.is_paired()),
-        plain_policy_(session.policy()) {
-    plain_policy_.loss_weight = 1;
-  }
+      : session_(session), candidate_(candidate), attempt_(attempt), is_paired_(session.is_paired()) {}
 
   // Candidate and baseline under new circumstances, or the candidate alone. A run of the baseline that would
   // show the same again is not repeated. False: the run is over.
@@ -110,7 +104,7 @@ class Confirming {
   std::optional<Interval> gain_over_all(WorkloadSet set, double confidence) const {
     const std::vector<double> gains = gains_of(set, false);
     if (gains.size() < 2) return std::nullopt;
-    const Scorer scorer = scorer_of(set);
+    const Scorer& scorer = scorer_of(set);
     std::vector<double> others;
     for (const Trial& trial : session_.trials()) {
       if (!scorer.is_baseline(trial)) continue;
@@ -120,7 +114,7 @@ class Confirming {
     return shift_interval(gains, others, confidence);
   }
   std::vector<double> gains_of(WorkloadSet set, bool is_paired) const {
-    const Scorer scorer = scorer_of(set);
+    const Scorer& scorer = scorer_of(set);
     std::vector<double> out;
     for (const Pair& pair : pairs_) {
       if (is_paired && (pair.baseline == nullptr || !scorer.score(*pair.baseline, set, true))) continue;
@@ -133,7 +127,7 @@ class Confirming {
 
   // Chance may hide more of what is held out than it may lose: it needs more runs.
   bool is_held_out_hidden() const {
-    const Scorer scorer = plain_scorer();
+    const Scorer& scorer = session_.plain_scorer();
     return std::ranges::any_of(scorer.members(WorkloadSet::held_out), [&](std::size_t w) {
       const auto change = change_of(scorer, w);
       return change && is_hidden(*change, session_.least_gain());
@@ -141,7 +135,7 @@ class Confirming {
   }
   // The worst of what is held out. Sets `hurt`.
   HeldOutVerdict held_out(HeldOutStage stage) {
-    const Scorer scorer = plain_scorer();
+    const Scorer& scorer = session_.plain_scorer();
     HeldOutVerdict out = HeldOutVerdict::holds;
     hurt_.clear();
     for (const std::size_t w : scorer.members(WorkloadSet::held_out)) {
@@ -180,19 +174,9 @@ class Confirming {
             .held_out = true,
             .with_series = number == 0};
   }
-  Scorer scorer_of(WorkloadSet set) const {
-    return set == WorkloadSet::searched ? session_.scorer() : plain_scorer();
-  }
-  // Gains and losses alike.
-  Scorer plain_scorer() const {
-    Scorer out(session_.plant(), plain_policy_);
-    for (const Trial& trial : session_.trials()) {
-      if (out.is_baseline(trial))
-        out.learn_baseline(trial);
-      else
-        out.learn_fallback(trial);
-    }
-    return out;
+  // What is held out: gains and losses alike.
+  const Scorer& scorer_of(WorkloadSet set) const {
+    return set == WorkloadSet::searched ? session_.scorer() : session_.plain_scorer();
   }
   std::optional<HeldOutChange> change_of(const Scorer& scorer, std::size_t workload) const {
     HeldOutScores scores;
@@ -200,9 +184,11 @@ class Confirming {
       if (!scorer.is_baseline(trial)) continue;
       if (const auto score = scorer.workload_score(workload, trial, true)) scores.before.push_back(*score);
     }
+    for (const Trial& trial : session_.trials()) {
+      if (trial.candidate != candidate_) continue;
+      if (const auto score = scorer.workload_score(workload, trial, true)) scores.after.push_back(*score);
+    }
     for (const Pair& pair : pairs_) {
-      if (const auto score = scorer.workload_score(workload, *pair.candidate, true))
-        scores.after.push_back(*score);
       if (pair.baseline == nullptr) continue;
       if (const auto change = scorer.workload_score(workload, *pair.candidate, *pair.baseline))
         scores.beside.push_back(*change);
@@ -214,7 +200,6 @@ class Confirming {
   const Candidate& candidate_;
   int attempt_;
   bool is_paired_;
-  Policy plain_policy_;
   std::vector<Pair> pairs_;
   std::string hurt_;
 };

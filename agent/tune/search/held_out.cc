@@ -18,6 +18,9 @@ constexpr double kMostByFew = 5;
 constexpr double kHopeless = 1.5;
 // So many runs beside the baseline tell whether repeats do the same to both.
 constexpr std::size_t kLeastBeside = 3;
+// So many standard errors are chance. Few: what the search overlooks here, the confirmation finds when there
+// is no budget left for another answer.
+constexpr double kChance = 1;
 
 Moments moments_of(std::span<const double> scores) {
   Moments out;
@@ -86,6 +89,38 @@ HeldOutVerdict judged(const HeldOutChange& change, HeldOutStage stage, double le
   if (stage == HeldOutStage::late) return HeldOutVerdict::doubtful;
   return change.mean >= -std::min(change.floor, kMostByFew * least_gain) ? HeldOutVerdict::holds
                                                                          : HeldOutVerdict::worse;
+}
+
+std::map<Candidate, HeldOutLoss> held_out_losses(const std::deque<Trial>& trials, const Scorer& scorer,
+                                                 const Candidate& start, double least_gain) {
+  std::map<Candidate, HeldOutLoss> out;
+  for (const std::size_t w : scorer.members(WorkloadSet::held_out)) {
+    std::map<Candidate, Moments> runs;
+    for (const Trial& trial : trials) {
+      if (const auto score = scorer.workload_score(w, trial, true)) runs[trial.candidate].add(*score);
+    }
+    double squares = 0;
+    double degrees = 0;
+    for (const auto& [candidate, moments] : runs) {
+      const double own = static_cast<double>(moments.count()) - 1;
+      squares += own * moments.variance();
+      degrees += own;
+    }
+    const double sd = degrees > 0 ? std::sqrt(squares / degrees) : 0;
+    const Moments before = runs[start];
+    if (before.count() == 0) continue;
+    for (const auto& [candidate, after] : runs) {
+      if (candidate == start) continue;
+      const double parts =
+          1.0 / static_cast<double>(after.count()) + 1.0 / static_cast<double>(before.count());
+      const double allowed = std::max(least_gain / 2, kChance * sd * std::sqrt(parts));
+      const double gain = after.mean() - before.mean();
+      HeldOutLoss& loss = out.try_emplace(candidate, HeldOutLoss{gain, 0}).first->second;
+      loss.gain = std::min(loss.gain, gain);
+      loss.excess = std::max(loss.excess, -gain - allowed);
+    }
+  }
+  return out;
 }
 
 }  // namespace rocetune::search

@@ -1,15 +1,19 @@
 // What a candidate does to a workload that nobody searched on.
 #pragma once
 
+#include <deque>
+#include <map>
 #include <optional>
 #include <vector>
+
+#include "agent/tune/search/score.h"
 
 namespace rocetune::search {
 
 // Scores of one workload over the baseline's mean, gains and losses alike.
 struct HeldOutScores {
   std::vector<double> before;  // runs of the baseline: A/A and beside the candidate
-  std::vector<double> after;   // of the candidate
+  std::vector<double> after;   // of the candidate, whenever it ran there
   std::vector<double> beside;  // of the candidate over the baseline's run under the same repeat
 };
 
@@ -40,5 +44,14 @@ HeldOutVerdict judged(const HeldOutChange& change, HeldOutStage stage, double le
 double held_out_limit(const HeldOutChange& change, double least_gain);
 // Chance may hide more than that limit: more runs are needed even if nothing shows.
 bool is_hidden(const HeldOutChange& change, double least_gain);
+
+// What the trials so far say of a candidate, where held-out workloads run in all of them.
+struct HeldOutLoss {
+  double gain = 0;    // over the baseline, mean of its runs, of the worst of these workloads
+  double excess = 0;  // what is lost beyond chance and half of the least gain; 0 or more
+};
+// By candidate, but for the start. `scorer` weighs gains and losses alike.
+std::map<Candidate, HeldOutLoss> held_out_losses(const std::deque<Trial>& trials, const Scorer& scorer,
+                                                 const Candidate& start, double least_gain);
 
 }  // namespace rocetune::search

@@ -98,6 +98,13 @@ void leave_out(Session& session, const std::vector<const Suggestion*>& remedies)
   }
 }
 
+// Several choices and nothing else.
+bool is_mode(const Space& space, const Suggestion& suggestion) {
+  return suggestion.settings.size() > 1 &&
+         std::ranges::none_of(suggestion.settings,
+                              [&](const Setting& setting) { return space[setting.knob].is_numeric(); });
+}
+
 }  // namespace
 
 bool measure_baseline(Session& session, Outcome& outcome) {
@@ -217,6 +224,13 @@ void try_presets(Session& session, Outcome& outcome, int reserve) {
     if (session.standing(candidate) || !session.is_allowed(candidate)) continue;
     if (joined++ == kMostJoined || session.left() <= reserve) return;
     if (!challenge(session, Phase::preset, preset->id + " as well", candidate, terms)) return;
+  }
+  // A mode whose parts make sense together only, with the best's numbers: they decide whether it works.
+  for (const Suggestion* preset : presets) {
+    const Candidate candidate = all_of(space, session.best(), {preset});
+    if (!is_mode(space, *preset) || session.standing(candidate) || !session.is_allowed(candidate)) continue;
+    if (session.left() <= reserve) return;
+    if (!challenge(session, Phase::preset, preset->id + " with the best's numbers", candidate, terms)) return;
   }
 }
 

@@ -55,7 +55,8 @@ struct Trial {
   std::uint64_t repeat = 0;
   // By place in the plant's list; absent: not run (held out, or given up on after another one).
   std::vector<std::optional<Observation>> observations;
-  // Natural logarithm of the weighted gain over the baseline; none if a run failed or breached.
+  // Natural logarithm of the weighted gain over the baseline, less what the candidate costs workloads that
+  // are held out (PlantTraits::watches_held_out); none if a run failed or breached.
   std::optional<double> score;
 };
 

@@ -34,7 +34,7 @@ struct Suggestion {
 struct Workload {
   std::string name;
   double weight = 1;      // in the mean over workloads; > 0
-  bool held_out = false;  // never searched on; must not have got worse in the end
+  bool held_out = false;  // what is gained here counts nothing; it must not have got worse in the end
 };
 
 // Something that could be turned in principle, and not on this plant.
@@ -53,6 +53,9 @@ struct PlantTraits {
   bool is_repeatable = false;
   // How many requests the plant runs at once when given them together; 1 on hosts.
   std::size_t parallel = 1;
+  // Held-out workloads run in every trial, as that costs nothing but time of this machine, and what a
+  // candidate loses there counts against it. Else the confirmation alone runs them.
+  bool watches_held_out = false;
 };
 
 struct Request {

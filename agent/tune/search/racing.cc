@@ -63,9 +63,9 @@ bool challenge(Session& session, Phase phase, const std::string& why, const Cand
   if (challenger == best) return true;
   const auto champion = session.standing(best);
   std::vector<int> repeats = repeats_of(session, champion);
-  const auto wanted = static_cast<std::size_t>(
-      std::min(terms.most_repeats,
-               terms.is_foundation ? repeats_wanted(session, kMostRepeats) : repeats_wanted(session)));
+  const auto wanted = static_cast<std::size_t>(std::min(
+      terms.most_repeats, terms.is_foundation || terms.is_thorough ? repeats_wanted(session, kMostRepeats)
+                                                                   : repeats_wanted(session)));
   if (wanted == 1) std::ranges::sort(repeats);
   if (repeats.size() > wanted) repeats.resize(wanted);
   int shared = 0;
@@ -80,6 +80,9 @@ bool challenge(Session& session, Phase phase, const std::string& why, const Cand
     }
     ++shared;
     if (!own->is_good()) return true;
+    if (terms.spares_held_out && champion &&
+        own->held_out < std::min(0.0, champion->held_out) - session.least_gain())
+      return true;
     if (!champion || !session.standing(best)->is_good()) continue;
     // What the repeat does to all is in both.
     const double lead = own->latest.at(repeat) - session.standing(best)->latest.at(repeat);

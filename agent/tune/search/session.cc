@@ -4,6 +4,7 @@
 #include <climits>
 #include <cmath>
 
+#include "agent/tune/search/held_out.h"
 #include "agent/tune/search/interval.h"
 #include "dataplane/base/statistics.h"
 
@@ -14,12 +15,20 @@ constexpr int kDefaultTrials = 60;
 constexpr int kSweeps = 4;
 constexpr double kShrinkage = 2;  // candidates
 constexpr int kEnoughDegrees = 4;
+// Of what is lost on held-out workloads, beside loss_weight: it has to outweigh what is gained by it, as it
+// is no answer in the end.
+constexpr double kHeldOutWeight = 2;
 
 // May be the doing of something that passes: worth a second run where circumstances do not repeat.
 bool may_pass(const Observation& observation) {
   if (!observation.confounders.empty()) return true;
   return observation.failure && observation.failure->kind != FailureKind::link_down &&
          observation.failure->kind != FailureKind::not_applied;
+}
+
+Policy without_loss_weight(Policy policy) {
+  policy.loss_weight = 1;
+  return policy;
 }
 
 }  // namespace
@@ -40,10 +49,12 @@ Session::Session(Plant& plant, const Policy& policy, const TuneOptions& options,
                  std::stop_token stop)
     : plant_(plant),
       policy_(policy),
+      plain_policy_(without_loss_weight(policy)),
       options_(options),
       on_trial_(on_trial),
       stop_(std::move(stop)),
       scorer_(plant, policy),
+      plain_scorer_(plant, plain_policy_),
       random_(options.seed),
       best_(plant.space().start()) {
   if (!options_.budget.trials && !options_.budget.time) options_.budget.trials = kDefaultTrials;
@@ -100,7 +111,7 @@ bool Session::ask(Trial& trial, const std::vector<Request>& requests) {
 
 bool Session::observe(Trial& trial, const Question& question) {
   std::vector<std::size_t> workloads = scorer_.members(WorkloadSet::searched);
-  if (question.held_out) {
+  if (question.held_out || plant_.traits().watches_held_out) {
     const auto held_out = scorer_.members(WorkloadSet::held_out);
     workloads.insert(workloads.end(), held_out.begin(), held_out.end());
   }
@@ -136,16 +147,18 @@ const Trial* Session::run(const Question& question) {
   if (!observe(trial, question)) return nullptr;
 
   const bool is_baseline = trial.candidate == space().start();
-  if (is_baseline) {
-    scorer_.learn_baseline(trial);
-  } else {
-    scorer_.learn_fallback(trial);
+  for (Scorer* scorer : {&scorer_, &plain_scorer_}) {
+    if (is_baseline)
+      scorer->learn_baseline(trial);
+    else
+      scorer->learn_fallback(trial);
   }
   trials_.push_back(std::move(trial));
   repeats_.push_back(question.repeat);
   rate();
   if (Trial& last = trials_.back(); !last.score) {
-    const std::string fault = scorer_.why_no_score(last, WorkloadSet::searched);
+    std::string fault = scorer_.why_no_score(last, WorkloadSet::searched);
+    if (fault.empty()) fault = scorer_.why_no_score(last, WorkloadSet::held_out);
     if (!fault.empty()) last.why += "; " + fault;
   }
   if (on_trial_) {
@@ -204,15 +217,32 @@ void Session::rate() {
   }
   standings_.clear();
   for (std::size_t i = 0; i < trials_.size(); ++i) {
+    if (const auto effect = effects.find(repeats_[i]); trials_[i].score && effect != effects.end())
+      *trials_[i].score -= effect->second;
+  }
+  if (plant_.traits().watches_held_out) charge_for_held_out();
+  for (std::size_t i = 0; i < trials_.size(); ++i) {
     Standing& standing = standings_[trials_[i].candidate];
     if (!trials_[i].score) {
       ++standing.spoiled;
       continue;
     }
-    if (const auto effect = effects.find(repeats_[i]); effect != effects.end())
-      *trials_[i].score -= effect->second;
     standing.scores.push_back(*trials_[i].score);
     standing.latest[repeats_[i]] = *trials_[i].score;
+  }
+}
+
+// What a candidate costs held-out workloads counts against it; what it gains there is nothing to it. One that
+// does not run there is no candidate.
+void Session::charge_for_held_out() {
+  const auto losses = held_out_losses(trials_, plain_scorer_, space().start(), least_gain());
+  for (Trial& trial : trials_) {
+    const auto loss = losses.find(trial.candidate);
+    if (loss != losses.end()) {
+      standings_[trial.candidate].held_out = loss->second.gain;
+      if (trial.score) *trial.score -= kHeldOutWeight * policy_.loss_weight * loss->second.excess;
+    }
+    if (!scorer_.why_no_score(trial, WorkloadSet::held_out).empty()) trial.score.reset();
   }
 }
 

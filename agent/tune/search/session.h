@@ -21,6 +21,7 @@ struct Standing {
   int spoiled = 0;               // runs without a score: failed or breached
   std::vector<double> scores;    // of the others, without what their repeats do to all
   std::map<int, double> latest;  // of them, by repeat
+  double held_out = 0;           // gain of the worst held-out workload, as far as it was run
   int runs() const { return static_cast<int>(scores.size()); }
   bool is_good() const { return !scores.empty() && spoiled == 0; }
   double mean() const;  // of a good one
@@ -70,6 +71,8 @@ class Session {
   const std::deque<Trial>& trials() const { return trials_; }
   Scorer& scorer() { return scorer_; }
   const Scorer& scorer() const { return scorer_; }
+  // What gets worse counts once: for what is held out.
+  const Scorer& plain_scorer() const { return plain_scorer_; }
   Plant& plant() { return plant_; }
   const Plant& plant() const { return plant_; }
   const Space& space() const { return plant_.space(); }
@@ -94,14 +97,17 @@ class Session {
   std::uint64_t repeat_seed(int repeat) const;
   bool observe(Trial& trial, const Question& question);
   void rate();
+  void charge_for_held_out();
   bool ask(Trial& trial, const std::vector<Request>& requests);
 
   Plant& plant_;
   const Policy& policy_;
+  Policy plain_policy_;
   TuneOptions options_;
   const OnTrial& on_trial_;
   std::stop_token stop_;
   Scorer scorer_;
+  Scorer plain_scorer_;
   Random random_;
   std::deque<Trial> trials_;
   std::deque<int> repeats_;  // of them

@@ -33,6 +33,9 @@ struct Terms {
   int most_repeats = 3;  // are enough
   // What one repeat may show in its favour: of what only takes changes back a lucky run is no lead.
   double most_ahead = kMostGain;
+  // It may not lose more than the least gain on what is held out, beside the best.
+  bool spares_held_out = false;
+  bool is_thorough = false;    // under all of most_repeats, unless it falls behind
   bool is_foundation = false;  // much is built on it: under all of them whatever its lead
 };
 bool challenge(Session& session, Phase phase, const std::string& why, const Candidate& candidate,

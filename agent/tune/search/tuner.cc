@@ -142,6 +142,26 @@ std::vector<Candidate> finalists(const Session& session) {
   return out;
 }
 
+// all[at] cost what is held out too much: the best of those that spare it, if there is one, comes next.
+void put_sparing_next(const Session& session, std::vector<Candidate>& all, std::size_t at) {
+  const double lost = session.standing(all[at])->held_out;
+  const double margin = session.least_gain() / 2;
+  for (const Candidate& candidate : by_rank(session)) {
+    const Standing standing = session.standing(candidate).value();
+    const bool spares = standing.held_out > std::max(lost + margin, -margin);
+    if (!spares || standing.mean() < session.best_score() * kGoodPart) continue;
+    const auto next = all.begin() + static_cast<std::ptrdiff_t>(at) + 1;
+    if (std::find(all.begin(), next, candidate) != next) continue;  // was confirmed before
+    // One that would have come later comes now.
+    const auto there = std::find(next, all.end(), candidate);
+    if (there == all.end())
+      all.insert(next, candidate);
+    else
+      std::rotate(next, there, there + 1);
+    return;
+  }
+}
+
 // Nothing better was found because nothing could be measured; empty: something was.
 std::string why_none_ran(const Session& session) {
   int tried = 0;
@@ -215,8 +235,9 @@ class Tuning {
     int attempt = 0;
     int not_shown = 0;
     std::optional<std::pair<Candidate, Confirmation>> confirmed;
-    const std::vector<Candidate> all = finalists(session_);
-    for (const Candidate& candidate : all) {
+    std::vector<Candidate> all = finalists(session_);
+    for (std::size_t next = 0; next < all.size(); ++next) {
+      const Candidate candidate = all[next];
       const auto standing = session_.standing(candidate);
       if (attempt == kMostConfirmed || (!start_fails && standing->mean() < session_.least_gain())) break;
       // Doctor's fixes are worth more than a doubt of something else.
@@ -233,6 +254,8 @@ class Tuning {
       // One that now and then breaks down stands until there is a better one.
       if (confirmation.result == Result::better && confirmation.is_steady) break;
       if (confirmation.result == Result::incomplete) break;
+      if (confirmation.result == Result::held_out && session_.plant().traits().watches_held_out)
+        put_sparing_next(session_, all, next);
       // One side of the interval decides, half of the allowed error: two candidates may fail to gain enough.
       if (confirmation.result == Result::not_shown && ++not_shown == 2) break;
     }

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "tests/agent/tune/search/synthetic_plant.h"
+
 namespace rocetune::search {
 namespace {
 
@@ -66,6 +70,39 @@ TEST(HeldOut, RepeatsThatDoTheSameToBothAreComparedOneByOne) {
   unlike.beside = {-0.6, 0.5, -0.5, 0.4, -0.05};
   EXPECT_GT(change_of(unlike).error, 0.3);
   EXPECT_TRUE(is_hidden(change_of(unlike), kLeast));
+}
+
+// As far as the search sees it: what chance explains costs nothing.
+TEST(HeldOut, ALossCountsFromWhereChanceDoesNotExplainIt) {
+  SyntheticWorld world;
+  const SyntheticPlant plant(SyntheticOptions(), world);
+  Policy policy = shipped_policy();
+  policy.loss_weight = 1;
+  Scorer scorer(plant, policy);
+  const std::size_t w = scorer.members(WorkloadSet::held_out).front();
+  const Candidate start = plant.space().start();
+  Candidate slower = start;
+  slower.values[0] += 1;
+  Candidate same = start;
+  same.values[1] += 1;
+  std::deque<Trial> trials;
+  const auto add = [&](const Candidate& candidate, double goodput) {
+    Trial trial{.number = static_cast<int>(trials.size()) + 1, .candidate = candidate};
+    trial.observations.resize(plant.workloads().size());
+    trial.observations[w].emplace().objectives[Objective::goodput] = goodput;
+    if (candidate == start) scorer.learn_baseline(trial);
+    trials.push_back(std::move(trial));
+  };
+  for (const double goodput : {98.0, 100.0, 102.0}) add(start, goodput);
+  add(slower, 80);
+  add(slower, 81);
+  add(same, 98.8);
+  const auto losses = held_out_losses(trials, scorer, start, kLeast);
+  ASSERT_EQ(losses.size(), 2u);
+  EXPECT_NEAR(losses.at(slower).gain, std::log(0.805), 0.01);
+  EXPECT_NEAR(losses.at(slower).excess, -std::log(0.805) - kLeast / 2, 0.01);
+  EXPECT_NEAR(losses.at(same).gain, -0.012, 0.002);
+  EXPECT_EQ(losses.at(same).excess, 0);
 }
 
 }  // namespace

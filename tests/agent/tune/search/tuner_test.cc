@@ -297,6 +297,55 @@ TEST(Tuner, AFaultThatStrikesNowAndThenHidesNoGain) {
   EXPECT_GE(changes, 9) << "of 10";
 }
 
+// The first of doctor's fixes halves what is held out, and held-out workloads run in every trial, or in the
+// confirmation alone.
+class HurtByAFix final : public PlantAround {
+ public:
+  HurtByAFix(SyntheticPlant& plant, bool watches) : PlantAround(plant), traits_(plant.traits()) {
+    traits_.watches_held_out = watches;
+  }
+  const PlantTraits& traits() const override { return traits_; }
+  Expected<Observation> observe(const Request& request, std::stop_token stop) override {
+    if (!workloads()[request.workload].held_out || !hurts(request.candidate))
+      return plant_.observe(request, std::move(stop));
+    Observation out = plant_.truth(space().start(), request.workload);
+    *out.objectives[Objective::goodput] /= 2;
+    return out;
+  }
+  bool hurts(const Candidate& candidate) const {
+    const Setting& fix = suggestions().front().settings.front();
+    return candidate.values[fix.knob] == fix.value;
+  }
+
+ private:
+  PlantTraits traits_;
+};
+
+// The search does not build on what would be refused in the end.
+TEST(Tuner, WhatIsHeldOutIsSparedByTheSearchWhereItIsWatched) {
+  const Policy policy = shipped_policy();
+  double watched = 0;
+  double blind = 0;
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    SyntheticOptions options;
+    options.seed = seed;
+    for (const bool watches : {true, false}) {
+      SyntheticWorld world;
+      SyntheticPlant plant(options, world);
+      HurtByAFix hurt(plant, watches);
+      const Outcome outcome = tuned(hurt, 60, seed);
+      if (outcome.verdict == Verdict::change) {
+        EXPECT_FALSE(hurt.hurts(outcome.best)) << "plant " << seed;
+      }
+      if (watches) {
+        ASSERT_EQ(outcome.verdict, Verdict::change) << "plant " << seed << ": " << outcome.reason;
+      }
+      (watches ? watched : blind) += plant.true_score(outcome.best, policy).value();
+    }
+  }
+  EXPECT_GT(watched, blind + 0.2);
+}
+
 // With whatever is not one of doctor's fixes, what is held out has half of what it had.
 class HurtByAllButFixes final : public PlantAround {
  public:
