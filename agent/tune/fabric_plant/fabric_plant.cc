@@ -17,6 +17,8 @@ namespace {
 using fabric::Scenario;
 
 constexpr std::string_view kOtherSeeds = ", other seeds";
+// What is held out runs so many times as often: it has the last word, after few trials.
+constexpr int kHeldOutRuns = 2;
 
 bool is_named(const std::vector<std::string>& patterns, std::string_view knob) {
   return std::ranges::any_of(patterns, [&](const std::string& p) { return names_knob(p, knob); });
@@ -142,7 +144,8 @@ Expected<std::unique_ptr<FabricPlant>> FabricPlant::open(std::string_view text, 
   out->traits_ = {.name = "fabric " + own->name,
                   .identity = to_text(identity.finish()),
                   .is_repeatable = true,
-                  .parallel = std::max<std::size_t>(options.threads, 1)};
+                  .parallel = std::max<std::size_t>(options.threads, 1),
+                  .watches_held_out = true};
   return out;
 }
 
@@ -189,36 +192,54 @@ void FabricPlant::suggest() {
   for (search::Suggestion& preset : presets_of(bones_, space_)) suggestions_.push_back(std::move(preset));
 }
 
-Scenario FabricPlant::circumstances(std::size_t workload, std::uint64_t repeat) const {
-  std::uint64_t state = seed_ * 1'000'003 + repeat;
+Scenario FabricPlant::circumstances(const search::Request& request, int run) const {
+  std::uint64_t state = seed_ * 1'000'003 + request.repeat;
   // What is held out never meets circumstances of the search.
-  if (workloads_[workload].held_out) state ^= std::uint64_t{1} << 63;
-  return under_circumstances(runs_[workload], splitmix64(state), table_.jitter);
+  if (workloads_[request.workload].held_out) state ^= std::uint64_t{1} << 63;
+  std::uint64_t seed = splitmix64(state);
+  for (int i = 0; i < run; ++i) seed = splitmix64(state);
+  return under_circumstances(runs_[request.workload], seed, table_.jitter);
 }
 
-Expected<search::Observation> FabricPlant::observe(const search::Request& request, std::stop_token stop) {
-  if (stop.stop_requested()) return fail(ErrorKind::conflict, "stopped");
+search::Observation FabricPlant::observe_once(const search::Request& request, int run,
+                                              const std::stop_token& stop) const {
   const SystemClock clock;
   const Instant begin = clock.now();
-  Scenario scenario = circumstances(request.workload, request.repeat);
+  Scenario scenario = circumstances(request, run);
   write(knobs_, space_, request.candidate, scenario);
   fabric::RunOptions options;
-  if (request.with_series) options.samples = kSamples;
+  if (request.with_series && run == 0) options.samples = kSamples;
   options.stop = stop;
-  const fabric::RunResult result = fabric::run(scenario, options);
-  if (stop.stop_requested()) return fail(ErrorKind::conflict, "stopped");
-  search::Observation out = observation_of(result, scenario);
+  search::Observation out = observation_of(fabric::run(scenario, options), scenario);
   out.took_ns = (clock.now() - begin) / nanoseconds(1);
   return out;
 }
 
+Expected<search::Observation> FabricPlant::observe(const search::Request& request, std::stop_token stop) {
+  return std::move(observe_all({request}, stop).front());
+}
+
 std::vector<Expected<search::Observation>> FabricPlant::observe_all(
     const std::vector<search::Request>& requests, const std::stop_token& stop) {
-  std::vector<std::optional<Expected<search::Observation>>> results(requests.size());
-  for_each_in_parallel(requests.size(), traits_.parallel,
-                       [&](std::size_t i) { results[i] = observe(requests[i], stop); });
+  std::vector<std::vector<search::Observation>> seen(requests.size());
+  std::vector<std::pair<std::size_t, int>> runs;  // request, and which of its runs
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const int times = table_.runs * (workloads_[requests[i].workload].held_out ? kHeldOutRuns : 1);
+    seen[i].resize(static_cast<std::size_t>(times));
+    for (int run = 0; run < times; ++run) runs.emplace_back(i, run);
+  }
+  for_each_in_parallel(runs.size(), traits_.parallel, [&](std::size_t i) {
+    const auto [request, run] = runs[i];
+    if (stop.stop_requested()) return;
+    seen[request][static_cast<std::size_t>(run)] = observe_once(requests[request], run, stop);
+  });
   std::vector<Expected<search::Observation>> out;
-  for (auto& result : results) out.push_back(std::move(*result));
+  for (const std::vector<search::Observation>& all : seen) {
+    if (stop.stop_requested())
+      out.emplace_back(fail(ErrorKind::conflict, "stopped"));
+    else
+      out.emplace_back(together(all));
+  }
   return out;
 }
 

@@ -53,8 +53,10 @@ class FabricPlant final : public search::Plant {
   FabricPlant() = default;
   Expected<> choose_knobs(KnobTable table, const std::string& file, const FabricOptions& options);
   void suggest();
-  // As found, under the circumstances of a repeat.
-  fabric::Scenario circumstances(std::size_t workload, std::uint64_t repeat) const;
+  // As found, under the circumstances of one run of a repeat.
+  fabric::Scenario circumstances(const search::Request& request, int run) const;
+  search::Observation observe_once(const search::Request& request, int run,
+                                   const std::stop_token& stop) const;
 
   std::uint64_t seed_ = 1;
   TuneTable table_;

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 
 #include "agent/tune/fabric_plant/limits.h"
+#include "agent/tune/search/score.h"
+#include "dataplane/base/statistics.h"
 
 namespace rocetune::fabric_plant {
 namespace {
@@ -213,13 +216,17 @@ void add_all_series(Observation& out, const fabric::TimeSeries& series, const Sc
 }
 
 // Some flows have more to send than their hosts' links take until the scenario's limit: they are not meant to
-// end, and it is queues that tell latency.
+// end, and it is queues that tell latency. Random arrivals are meant to, however long a flow they draw.
 bool is_endless(const Scenario& scenario) {
   const std::vector<BitRate> rates = fabric::host_rates_of(scenario.topology);
   std::vector<double> sent(rates.size()), received(rates.size());
-  for (const fabric::Flow& flow : scenario.flows) {
-    sent[flow.from] += static_cast<double>(flow.bytes);
-    received[flow.to] += static_cast<double>(flow.bytes);
+  const std::span flows(scenario.flows);
+  for (const fabric::Traffic& traffic : scenario.traffic) {
+    if (traffic.pattern == fabric::Pattern::poisson) continue;
+    for (const fabric::Flow& flow : flows.subspan(traffic.first, traffic.count)) {
+      sent[flow.from] += static_cast<double>(flow.bytes);
+      received[flow.to] += static_cast<double>(flow.bytes);
+    }
   }
   const double seconds = scenario.limit.seconds();
   for (std::size_t i = 0; i < rates.size(); ++i) {
@@ -258,8 +265,11 @@ double idle_round_trip_us(const Scenario& scenario) {
   return longest;
 }
 
-Observation observation_of(const RunResult& result, const Scenario& scenario) {
-  Observation out;
+namespace {
+
+void add_objectives(Observation& out, const RunResult& result, const Scenario& scenario) {
+  // Random arrivals may have none until the limit.
+  if (result.flows.count == 0 && result.jobs.empty()) return;
   const double limit_s = scenario.limit.seconds();
   out.objectives[Objective::goodput] =
       result.deadlock ? result.goodput_gbps * result.virtual_s / limit_s : result.goodput_gbps;
@@ -274,9 +284,47 @@ Observation observation_of(const RunResult& result, const Scenario& scenario) {
   }
   out.objectives[Objective::pause_ratio] = std::min(most_paused(result), 1.0);
   if (result.flows.count > 1) out.objectives[Objective::fairness] = result.flows.fairness;
+}
+
+}  // namespace
+
+Observation observation_of(const RunResult& result, const Scenario& scenario) {
+  Observation out;
+  add_objectives(out, result, scenario);
   add_breaches(out, result);
   add_counters(out, result);
   if (result.series) add_all_series(out, *result.series, scenario);
+  return out;
+}
+
+Observation together(const std::vector<Observation>& runs) {
+  if (runs.size() == 1) return runs.front();
+  Observation out;
+  out.series = runs.front().series;
+  std::vector<search::Objectives> objectives;
+  for (const Observation& run : runs) {
+    // One without traffic (random arrivals may have none) shows nothing.
+    if (run.objectives != search::Objectives()) objectives.push_back(run.objectives);
+    out.took_ns += run.took_ns;
+    for (const auto& [name, delta] : run.counter_deltas) out.counter_deltas[name] += delta;
+    for (const search::Breach& breach : run.breaches) {
+      if (std::ranges::find(out.breaches, breach.guardrail, &search::Breach::guardrail) != out.breaches.end())
+        continue;
+      const auto times = std::ranges::count_if(runs, [&](const Observation& other) {
+        return std::ranges::count(other.breaches, breach.guardrail, &search::Breach::guardrail) > 0;
+      });
+      out.breaches.push_back(
+          {breach.guardrail, fmt::format("{} ({} of {} runs)", breach.what, times, runs.size())});
+    }
+  }
+  if (objectives.empty()) return out;
+  // Random arrivals may be a single flow, which has nothing to be fair to.
+  Moments fairness;
+  for (const search::Objectives& run : objectives) {
+    if (const auto& value = run[Objective::fairness]) fairness.add(*value);
+  }
+  out.objectives = search::mean_of(objectives);
+  if (fairness.count() > 0) out.objectives[Objective::fairness] = fairness.mean();
   return out;
 }
 

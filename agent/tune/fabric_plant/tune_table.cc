@@ -49,6 +49,7 @@ void read_table(TableReader& t, const std::vector<std::string>& known, TuneTable
   t.optional("only", out.only, each(not_empty()));
   t.optional("without", out.without, each(not_empty()));
   t.optional("jitter", out.jitter, between(Duration(0), milliseconds(100)));
+  t.optional("runs", out.runs, between(1, 100));
   t.table("weight", [&](TableReader& weights) {
     for (const search::ObjectiveKind& kind : search::objective_kinds()) {
       double weight = 0;

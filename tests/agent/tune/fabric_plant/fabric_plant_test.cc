@@ -146,6 +146,63 @@ workload_weights = { default = 3 }
   EXPECT_NE(observed(*alone, {.workload = 0}), observed(*alone, {.workload = 1}));
 }
 
+// A trial runs each workload several times, what is held out twice as often, and counts all of them.
+TEST(FabricPlant, ATrialIsSeveralRuns) {
+  const auto marks = [](const FabricPlant& plant, std::size_t workload) {
+    const auto plant_sees = observed(const_cast<FabricPlant&>(plant), {.workload = workload});
+    return static_cast<double>(plant_sees.counter_deltas.at("switch_ce_marked"));
+  };
+  const auto once = plant_of("[tune]\nruns = 1\n");
+  const auto thrice = plant_of("[tune]\nruns = 3\n");
+  ASSERT_GT(marks(*once, 0), 20);
+  EXPECT_NEAR(marks(*thrice, 0) / marks(*once, 0), 3, 0.5);
+  EXPECT_NEAR(marks(*once, 1) / marks(*once, 0), 2, 0.5);
+  EXPECT_NE(observed(*thrice, {}).objectives, observed(*once, {}).objectives) << "each has its own seed";
+  EXPECT_EQ(plant_of()->table().runs, 3);
+  // Two threads share the runs of one workload, and nothing depends on it.
+  const auto shared = plant_of("[tune]\nruns = 3\n", {.threads = 2});
+  EXPECT_EQ(observed(*shared, {}).objectives, observed(*thrice, {}).objectives);
+}
+
+TEST(FabricPlant, PutsRunsTogether) {
+  Observation slow;
+  slow.objectives[Objective::goodput] = 40;
+  slow.objectives[Objective::busbw] = 10;
+  slow.objectives[Objective::fairness] = 0.5;
+  slow.counter_deltas["switch_drops"] = 3;
+  slow.breaches = {{"lossless-drop", "3 packets"}};
+  slow.series = {{.name = "throughput", .unit = "Gb/s", .at_us = {1}, .values = {40}}};
+  Observation fast;
+  fast.objectives[Objective::goodput] = 90;
+  fast.counter_deltas["switch_drops"] = 1;
+  const Observation idle;
+  const Observation seen = together({slow, fast, idle});
+  EXPECT_NEAR(*seen.objectives[Objective::goodput], 60, 1e-9) << "of ratios the geometric mean";
+  EXPECT_FALSE(seen.objectives[Objective::busbw]) << "a collective that did not end in one run has no mean";
+  EXPECT_EQ(seen.objectives[Objective::fairness], 0.5) << "a single flow has nothing to be fair to";
+  EXPECT_EQ(seen.counter_deltas.at("switch_drops"), 4);
+  ASSERT_EQ(seen.breaches.size(), 1u);
+  EXPECT_EQ(seen.breaches[0].what, "3 packets (1 of 3 runs)");
+  EXPECT_EQ(seen.series.size(), 1u);
+  EXPECT_EQ(together({idle, idle}).objectives, search::Objectives()) << "nothing is not zero";
+}
+
+// However long a flow random arrivals draw, what is measured stays the same.
+TEST(FabricPlant, RandomArrivalsAreMeantToEnd) {
+  const auto plant = plant_of(R"(
+[[workloads]]
+name = "mix"
+[[workloads.flows]]
+pattern = "poisson"
+load = "100%"
+until = "2ms"
+bytes = "30MB"
+[tune]
+workloads = ["mix"]
+)");
+  EXPECT_TRUE(observed(*plant, {}).objectives[Objective::p99_fct]);
+}
+
 TEST(FabricPlant, TurnsOnlyWhatItMay) {
   const auto plant = plant_of("[tune]\nwithout = [\"hosts.*\"]\n", {.without = {"switches.pmax"}});
   for (const search::Knob& knob : plant->space().knobs()) {
@@ -167,6 +224,7 @@ TEST(FabricPlant, SaysWhatIsWrongWithAFile) {
        {},
        "small.toml:21:1: tune.held_out: found \"defualt\", allowed: default"},
       {"[tune]\nheld_out = [\"default\"]\n", {}, "tune.held_out"},
+      {"[tune]\nruns = 0\n", {}, "tune.runs: found 0, allowed: 1 to 100"},
       {"[tune]\nweight = { goodputt = 1 }\n", {}, "did you mean goodput"},
       {"[tune]\nwithout = [\"switches.kminn\"]\n", {}, "did you mean switches.kmin"},
       {"[tune]\nworkload_weights = { default = 0 }\n", {}, "weights above 0"},
