@@ -37,6 +37,12 @@ std::string title_of(std::string_view system) {
   return std::string(known == std::end(kTitles) ? system : known->second);
 }
 
+std::string trial_of(const fabric_plant::FabricPlant& plant) {
+  const int runs = plant.table().runs;
+  return fmt::format("A trial is {} run{} of each workload, and {} of what is held out.", runs,
+                     runs == 1 ? "" : "s", runs * fabric_plant::kHeldOutRuns);
+}
+
 }  // namespace
 
 std::string tuning_page(const fabric_plant::FabricTuning& tuning, const fabric_plant::FabricPlant& plant) {
@@ -47,7 +53,8 @@ std::string tuning_page(const fabric_plant::FabricTuning& tuning, const fabric_p
                         .policy = tuning.policy,
                         .plan = tuning.plan,
                         .so_far = tuning.so_far,
-                        .worsened = tuning.worsened};
+                        .worsened = tuning.worsened,
+                        .trial = trial_of(plant)};
   for (const auto& finding : plant.diagnosis().findings)
     page.findings.push_back(finding_of(tuning, plant, finding));
   for (const std::string_view system : fabric_plant::kSwitchSystems) page.makers.emplace_back(system);

@@ -17,8 +17,6 @@ namespace {
 using fabric::Scenario;
 
 constexpr std::string_view kOtherSeeds = ", other seeds";
-// What is held out runs so many times as often: it has the last word, after few trials.
-constexpr int kHeldOutRuns = 2;
 
 bool is_named(const std::vector<std::string>& patterns, std::string_view knob) {
   return std::ranges::any_of(patterns, [&](const std::string& p) { return names_knob(p, knob); });

@@ -23,6 +23,9 @@ struct FabricOptions {
   std::stop_token stop = {};          // of opening it: doctor's run may take minutes
 };
 
+// What is held out runs so many times as often as the others: it has the last word, after few trials.
+inline constexpr int kHeldOutRuns = 2;
+
 class FabricPlant final : public search::Plant {
  public:
   // `text` is that of the scenario `file`. Errors: bad_input with every issue of the file, a knob that is not
