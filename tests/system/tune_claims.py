@@ -86,7 +86,7 @@ def right(options, claims):
 
 
 def event_np(options, claims):
-    answer = tune(options.rocetune, "--fabric", REFERENCE / "event-np-160.toml", "--budget", 30)
+    answer = tune(options.rocetune, "--fabric", REFERENCE / "event-np-160.toml", "--set", "tune.runs=1", "--budget", 30)
     found, effect = settings(answer), effects(answer)
     claims.hold("160 flows, CNPs at once, no byte counter: a small hyper-increase alone is a cure",
                 effect.get(HYPER) == "cure" and float(found[HYPER].split()[0]) < 100, f"{found} {effect}")
