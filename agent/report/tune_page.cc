@@ -215,9 +215,8 @@ std::string judged_section(const TunePage& page) {
              "closes a "
              "deadlock or fails is never best. Then the weighted mean of the gains in what each workload "
              "measures, by their logarithm, in which a loss counts {:g} times; the worst workload counts for "
-             "{:g}\u00a0% beside the mean of all. A gain below {:g}\u00a0% is not worth a change. What is "
-             "held "
-             "out gains nothing; {}it must not have got worse in the end. {}</p>\n",
+             "{:g}\u00a0% beside the mean of all. A gain below {:g}\u00a0% is not worth a change. "
+             "What is held out gains nothing; {}it must not have got worse in the end. {}</p>\n",
              page.policy.loss_weight, 100 * page.policy.worst_share, page.policy.minimum_gain_percent,
              page.plant.traits().watches_held_out
                  ? "what a change costs it beyond chance counts against it in every trial, and "

@@ -57,7 +57,7 @@ struct TunePage {
   std::vector<TuneLines> switch_lines;
   std::vector<search::LeftOut> left_out;
   std::optional<TuneTwin> twin = std::nullopt;
-  std::string trial = {};              // what a trial is, where it is more than one run; a sentence
+  std::string trial = {};              // how often a trial runs the workloads, a sentence; empty: once
   std::vector<std::string> undo = {};  // commands, if the change is in force; empty: nothing is
 };
 

@@ -17,8 +17,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "configs" / "scenarios" / "reference"
 CLAMP, HYPER = "hosts.rp_clamp_tgt_rate", "hosts.rp_hai_rate"
-# Long enough for the queue to fill or not to.
-# Long enough for 160 flows to settle: one run of it is what three of a few milliseconds are elsewhere.
+# Long enough for the queue to fill or not to: one run of it is what three of a few milliseconds are elsewhere.
 SHORT = ["--set", 'limit="120ms"', "--set", 'warm_up="50ms"', "--set", "tune.runs=1"]
 
 

@@ -194,8 +194,8 @@ Scenario FabricPlant::circumstances(const search::Request& request, int run) con
   std::uint64_t state = seed_ * 1'000'003 + request.repeat;
   // What is held out never meets circumstances of the search.
   if (workloads_[request.workload].held_out) state ^= std::uint64_t{1} << 63;
-  std::uint64_t seed = splitmix64(state);
-  for (int i = 0; i < run; ++i) seed = splitmix64(state);
+  std::uint64_t seed = 0;
+  for (int i = 0; i <= run; ++i) seed = splitmix64(state);
   return under_circumstances(runs_[request.workload], seed, table_.jitter);
 }
 

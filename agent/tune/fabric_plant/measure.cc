@@ -236,6 +236,25 @@ bool is_endless(const Scenario& scenario) {
   return false;
 }
 
+void add_objectives(Observation& out, const RunResult& result, const Scenario& scenario) {
+  // Random arrivals may have none until the limit.
+  if (result.flows.count == 0 && result.jobs.empty()) return;
+  const double limit_s = scenario.limit.seconds();
+  out.objectives[Objective::goodput] =
+      result.deadlock ? result.goodput_gbps * result.virtual_s / limit_s : result.goodput_gbps;
+  out.objectives[Objective::busbw] = busbw_of(result);
+  if (is_endless(scenario)) {
+    out.objectives[Objective::latency] = idle_round_trip_us(scenario) + queue_delay_us(result, scenario);
+  } else {
+    const Times times = result.flows.count > 0 ? times_of_flows(result) : times_of_jobs(result);
+    const double limit_us = limit_s * kMicrosecondsPerSecond;
+    out.objectives[Objective::latency] = times.median(limit_us);
+    out.objectives[Objective::p99_fct] = times.tail(limit_us);
+  }
+  out.objectives[Objective::pause_ratio] = std::min(most_paused(result), 1.0);
+  if (result.flows.count > 1) out.objectives[Objective::fairness] = result.flows.fairness;
+}
+
 }  // namespace
 
 double idle_round_trip_us(const Scenario& scenario) {
@@ -264,29 +283,6 @@ double idle_round_trip_us(const Scenario& scenario) {
   }
   return longest;
 }
-
-namespace {
-
-void add_objectives(Observation& out, const RunResult& result, const Scenario& scenario) {
-  // Random arrivals may have none until the limit.
-  if (result.flows.count == 0 && result.jobs.empty()) return;
-  const double limit_s = scenario.limit.seconds();
-  out.objectives[Objective::goodput] =
-      result.deadlock ? result.goodput_gbps * result.virtual_s / limit_s : result.goodput_gbps;
-  out.objectives[Objective::busbw] = busbw_of(result);
-  if (is_endless(scenario)) {
-    out.objectives[Objective::latency] = idle_round_trip_us(scenario) + queue_delay_us(result, scenario);
-  } else {
-    const Times times = result.flows.count > 0 ? times_of_flows(result) : times_of_jobs(result);
-    const double limit_us = limit_s * kMicrosecondsPerSecond;
-    out.objectives[Objective::latency] = times.median(limit_us);
-    out.objectives[Objective::p99_fct] = times.tail(limit_us);
-  }
-  out.objectives[Objective::pause_ratio] = std::min(most_paused(result), 1.0);
-  if (result.flows.count > 1) out.objectives[Objective::fairness] = result.flows.fairness;
-}
-
-}  // namespace
 
 Observation observation_of(const RunResult& result, const Scenario& scenario) {
   Observation out;

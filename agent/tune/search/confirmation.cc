@@ -181,12 +181,10 @@ class Confirming {
   std::optional<HeldOutChange> change_of(const Scorer& scorer, std::size_t workload) const {
     HeldOutScores scores;
     for (const Trial& trial : session_.trials()) {
-      if (!scorer.is_baseline(trial)) continue;
-      if (const auto score = scorer.workload_score(workload, trial, true)) scores.before.push_back(*score);
-    }
-    for (const Trial& trial : session_.trials()) {
-      if (trial.candidate != candidate_) continue;
-      if (const auto score = scorer.workload_score(workload, trial, true)) scores.after.push_back(*score);
+      const bool is_baseline = scorer.is_baseline(trial);
+      if (!is_baseline && trial.candidate != candidate_) continue;
+      if (const auto score = scorer.workload_score(workload, trial, true))
+        (is_baseline ? scores.before : scores.after).push_back(*score);
     }
     for (const Pair& pair : pairs_) {
       if (pair.baseline == nullptr) continue;

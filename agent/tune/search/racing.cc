@@ -64,8 +64,8 @@ bool challenge(Session& session, Phase phase, const std::string& why, const Cand
   const auto champion = session.standing(best);
   std::vector<int> repeats = repeats_of(session, champion);
   const auto wanted = static_cast<std::size_t>(std::min(
-      terms.most_repeats, terms.is_foundation || terms.is_thorough ? repeats_wanted(session, kMostRepeats)
-                                                                   : repeats_wanted(session)));
+      terms.most_repeats, terms.is_foundation || terms.takes_back ? repeats_wanted(session, kMostRepeats)
+                                                                  : repeats_wanted(session)));
   if (wanted == 1) std::ranges::sort(repeats);
   if (repeats.size() > wanted) repeats.resize(wanted);
   int shared = 0;
@@ -80,13 +80,13 @@ bool challenge(Session& session, Phase phase, const std::string& why, const Cand
     }
     ++shared;
     if (!own->is_good()) return true;
-    if (terms.spares_held_out && champion &&
+    if (terms.takes_back && champion &&
         own->held_out < std::min(0.0, champion->held_out) - session.least_gain())
       return true;
     if (!champion || !session.standing(best)->is_good()) continue;
     // What the repeat does to all is in both.
     const double lead = own->latest.at(repeat) - session.standing(best)->latest.at(repeat);
-    ahead += std::min(lead, terms.most_ahead);
+    ahead += terms.takes_back ? std::min(lead, terms.allowance) : lead;
     // Nothing at all is not chance.
     if (shared == 1 && std::fabs(ahead) < kSame) {
       if (terms.allowance < 0) return true;

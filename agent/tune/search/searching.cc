@@ -81,11 +81,7 @@ void take_back_together(Session& session, Proposer& proposer, double& allowance,
     const double before = session.best_score();
     const std::string why = fmt::format("without {} of the changes", groups.size());
     if (!challenge(session, Phase::ablate, why, smaller,
-                   {.allowance = allowance,
-                    .most_repeats = kShrinkRepeats,
-                    .most_ahead = allowance,
-                    .spares_held_out = true,
-                    .is_thorough = true}))
+                   {.allowance = allowance, .most_repeats = kShrinkRepeats, .takes_back = true}))
       return;
     if (session.best() == smaller) {
       allowance = std::max(0.0, allowance - std::max(0.0, before - session.best_score()));
@@ -144,9 +140,7 @@ Losses shrink(Session& session, Proposer& proposer, int reserve) {
     const std::string why = "the best without " + session.space().text(group.settings);
     const Terms terms{.allowance = allowance,
                       .most_repeats = std::min(kShrinkRepeats, session.left() - reserve),
-                      .most_ahead = allowance,
-                      .spares_held_out = true,
-                      .is_thorough = true};
+                      .takes_back = true};
     if (!challenge(session, Phase::ablate, why, smaller, terms)) break;
     const auto standing = session.standing(smaller);
     if (session.best() == smaller) {

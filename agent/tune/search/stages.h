@@ -31,11 +31,10 @@ struct Terms {
   double allowance = 0;  // how far behind it may be and win, as a score; below 0: it has to be ahead
   double patience = 0;   // how far behind that before the last repeat, in standard errors
   int most_repeats = 3;  // are enough
-  // What one repeat may show in its favour: of what only takes changes back a lucky run is no lead.
-  double most_ahead = kMostGain;
-  // It may not lose more than the least gain on what is held out, beside the best.
-  bool spares_held_out = false;
-  bool is_thorough = false;    // under all of most_repeats, unless it falls behind
+  // It only takes changes back: no repeat may show more in its favour than the allowance (a lucky run is no
+  // lead), it may not lose more than the least gain on what is held out, beside the best, and it runs under
+  // most_repeats unless it falls behind.
+  bool takes_back = false;
   bool is_foundation = false;  // much is built on it: under all of them whatever its lead
 };
 bool challenge(Session& session, Phase phase, const std::string& why, const Candidate& candidate,

@@ -148,9 +148,9 @@ workload_weights = { default = 3 }
 
 // A trial runs each workload several times, what is held out twice as often, and counts all of them.
 TEST(FabricPlant, ATrialIsSeveralRuns) {
-  const auto marks = [](const FabricPlant& plant, std::size_t workload) {
-    const auto plant_sees = observed(const_cast<FabricPlant&>(plant), {.workload = workload});
-    return static_cast<double>(plant_sees.counter_deltas.at("switch_ce_marked"));
+  const auto marks = [](FabricPlant& plant, std::size_t workload) {
+    const Observation seen = observed(plant, {.workload = workload});
+    return static_cast<double>(seen.counter_deltas.at("switch_ce_marked"));
   };
   const auto once = plant_of("[tune]\nruns = 1\n");
   const auto thrice = plant_of("[tune]\nruns = 3\n");
