@@ -1,6 +1,5 @@
 """One boot of the lab's virtual machine: build QEMU's command line, relay the streams, bring the exit code back."""
 
-import ctypes
 import dataclasses
 import os
 import pathlib
@@ -46,9 +45,9 @@ class Result:
   kernel_log: str = ""
 
 
-def _die_with_parent():
-  PR_SET_PDEATHSIG = 1
-  ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+# Set by a program in front of the command, not by a preexec_fn: that runs Python between fork and exec, where a thread
+# that copies a stream may have held a lock which nobody will ever release.
+DIES_WITH_PARENT = ["setpriv", "--pdeathsig", "KILL", "--"]
 
 
 def _kvm_works():
@@ -155,13 +154,10 @@ class Machine:
     return state_arguments
 
   def _start(self, line, **options):
-    log = open(self.directory / "qemu.log", "wb")
-    try:
-      self.qemu = subprocess.Popen(line, stderr=log, preexec_fn=_die_with_parent, start_new_session=True, **options)
-    except FileNotFoundError:
-      raise LabError("qemu-system-x86_64 is not installed: run 'tools/vmlab install'") from None
-    finally:
-      log.close()
+    if shutil.which(line[0]) is None:
+      raise LabError(f"{line[0]} is not installed: run 'tools/vmlab install'")
+    with open(self.directory / "qemu.log", "wb") as log:
+      self.qemu = subprocess.Popen(DIES_WITH_PARENT + line, stderr=log, start_new_session=True, **options)
 
   def _result(self, **fields):
     share = self.directory / "share"
