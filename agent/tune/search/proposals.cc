@@ -110,7 +110,6 @@ Proposer::Proposer(Session& session) : session_(session), surrogate_(session.spa
   for (std::size_t k = 0; k < session.space().size(); ++k) {
     if (has_several_values(session.space()[k])) turnable_.push_back(k);
   }
-  deal();
 }
 
 Candidate Proposer::repaired(Candidate candidate) {
@@ -140,11 +139,14 @@ std::string Proposer::described(const Candidate& candidate) const {
   return session_.space().text(session_.space().difference(session_.best(), candidate));
 }
 
-void Proposer::deal() {
+int Proposer::deal() {
+  const Space& space = session_.space();
   Random& random = session_.random();
+  dealt_.clear();
   std::vector<std::pair<std::size_t, bool>> moves;
   for (const std::size_t k : turnable_) {
-    if (session_.space()[k].is_numeric()) moves.emplace_back(k, random.below(2) == 0);
+    if (space[k].is_numeric() && space.is_alive(k, session_.best()))
+      moves.emplace_back(k, random.below(2) == 0);
   }
   for (int pass = 0; pass < 2; ++pass) {
     random.shuffle(std::span(moves));
@@ -155,6 +157,7 @@ void Proposer::deal() {
     for (auto& [knob, is_up] : moves) is_up = !is_up;
   }
   std::ranges::reverse(dealt_);
+  return static_cast<int>(dealt_.size());
 }
 
 double Proposer::far_value(std::size_t knob, double value, bool is_up) {

@@ -42,11 +42,11 @@ class Proposer {
 
   // The best with one choice or switch as no trial has had it yet.
   std::optional<Proposal> flip();
-  // The best with a few numbers far away, each number twice, once to each side, always among others (group
-  // screening: Watson, Technometrics 3(3), 1961). None: all were.
+  // Deals the numbers that the choices of the best leave in force into candidates to explore: each twice,
+  // once to each side, always among others (group screening: Watson, Technometrics 3(3), 1961). How many.
+  int deal();
+  // The best with the numbers of the next of them far away. None: all were, or nothing was dealt.
   std::optional<Proposal> explore();
-  // Explored candidates that are left.
-  int unexplored() const { return static_cast<int>(dealt_.size()); }
   // What the model of all trials expects most of: the largest expected improvement over the best (Jones,
   // Schonlau, Welch, Journal of Global Optimization 13, 1998), averaged over the model's draws; `greedy`: the
   // largest expectation. Sets `promise`.
@@ -68,7 +68,6 @@ class Proposer {
   // Values of choices and switches that no trial had, most promising first.
   std::vector<Setting> untried_choices() const;
   std::optional<Candidate> mutated(const Candidate& parent);
-  void deal();
   double far_value(std::size_t knob, double value, bool is_up);
   double mutated_value(std::size_t knob, double value);
   std::size_t some_knob();

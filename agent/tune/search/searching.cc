@@ -14,15 +14,14 @@ constexpr int kGreedyEvery = 3;
 // The search ends when, this many proposals in a row, the model promises no step ahead (kLeastPromise) and
 // nothing got better.
 constexpr int kPatience = 6;
+// The most of what is left after the choices that goes into exploring numbers: a trial of it brings about
+// half as much again as one of the model (docs/decisions/0007).
+constexpr double kExplored = 0.6;
 constexpr int kShrinks = 5;
 // This part of a score is given for a smaller plan, where chance hides it.
 constexpr double kPartOfGain = 0.05;
 constexpr int kShrinkRepeats = 3;
-
-int exploration(const Session& session, const Proposer& proposer, int reserve) {
-  const int left = session.left() == INT_MAX ? INT_MAX : std::max(0, session.left() - reserve);
-  return std::min(left / 3, proposer.unexplored());
-}
+constexpr int kLeastShrink = 2;  // trials: one may be lucky
 
 bool tried(Session& session, const Proposal& proposal, bool is_foundation = false) {
   // As good is not better: more runs would not make it worth a change.
@@ -101,7 +100,8 @@ std::string search_on(Session& session, Proposer& proposer, int reserve) {
     if (!proposal || !tried(session, *proposal, true)) break;
   }
   reassure(session, reserve);
-  const int explored = exploration(session, proposer, reserve);
+  const int left = session.left() == INT_MAX ? INT_MAX : std::max(0, session.left() - reserve);
+  const int explored = std::min(static_cast<int>(kExplored * left), proposer.deal());
   for (int i = 0; i < explored && session.left() > reserve; ++i) {
     const auto proposal = proposer.explore();
     if (!proposal || !tried(session, *proposal)) break;
@@ -134,7 +134,7 @@ Losses shrink(Session& session, Proposer& proposer, int reserve) {
   for (const auto& [expected, group] : expected_losses(session, proposer, session.left() - reserve)) {
     const Candidate best = session.best();
     const Candidate smaller = without(session.space(), best, {group});
-    if (session.left() <= reserve) break;
+    if (session.left() < reserve + kLeastShrink) break;
     if (smaller == session.space().start() || !session.is_allowed(smaller)) continue;
     const double before = session.best_score();
     const std::string why = "the best without " + session.space().text(group.settings);
