@@ -143,7 +143,8 @@ Expected<std::unique_ptr<FabricPlant>> FabricPlant::open(std::string_view text, 
                   .identity = to_text(identity.finish()),
                   .is_repeatable = true,
                   .parallel = std::max<std::size_t>(options.threads, 1),
-                  .watches_held_out = true};
+                  .watches_held_out = true,
+                  .runs = out->table_.runs};
   return out;
 }
 

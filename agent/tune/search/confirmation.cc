@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "agent/tune/search/held_out.h"
@@ -180,15 +181,19 @@ class Confirming {
   }
   std::optional<HeldOutChange> change_of(const Scorer& scorer, std::size_t workload) const {
     HeldOutScores scores;
+    std::map<std::uint64_t, const Trial*> baselines;  // by repeat, where a candidate's run is beside them
     for (const Trial& trial : session_.trials()) {
-      const bool is_baseline = scorer.is_baseline(trial);
-      if (!is_baseline && trial.candidate != candidate_) continue;
-      if (const auto score = scorer.workload_score(workload, trial, true))
-        (is_baseline ? scores.before : scores.after).push_back(*score);
+      if (!scorer.is_baseline(trial)) continue;
+      if (session_.plant().traits().is_repeatable || trial.phase == Phase::confirm)
+        baselines[trial.repeat] = &trial;
+      if (const auto score = scorer.workload_score(workload, trial, true)) scores.before.push_back(*score);
     }
-    for (const Pair& pair : pairs_) {
-      if (pair.baseline == nullptr) continue;
-      if (const auto change = scorer.workload_score(workload, *pair.candidate, *pair.baseline))
+    for (const Trial& trial : session_.trials()) {
+      if (trial.candidate != candidate_) continue;
+      if (const auto score = scorer.workload_score(workload, trial, true)) scores.after.push_back(*score);
+      const auto baseline = baselines.find(trial.repeat);
+      if (baseline == baselines.end()) continue;
+      if (const auto change = scorer.workload_score(workload, trial, *baseline->second))
         scores.beside.push_back(*change);
     }
     return held_out_change(scores, is_paired_, session_.least_gain(), session_.confidence());

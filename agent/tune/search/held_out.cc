@@ -5,6 +5,7 @@
 #include <span>
 
 #include "agent/tune/search/interval.h"
+#include "agent/tune/search/repeats.h"
 #include "dataplane/base/statistics.h"
 
 namespace rocetune::search {
@@ -21,6 +22,9 @@ constexpr std::size_t kLeastBeside = 3;
 // So many standard errors are chance. Few: what the search overlooks here, the confirmation finds when there
 // is no budget left for another answer.
 constexpr double kChance = 1;
+// What is lost within the least gain that counts weighs like any other loss: of two as good the one that
+// spares.
+constexpr double kWithin = 0.25;
 
 Moments moments_of(std::span<const double> scores) {
   Moments out;
@@ -95,10 +99,26 @@ std::map<Candidate, HeldOutLoss> held_out_losses(const std::deque<Trial>& trials
                                                  const Candidate& start, double least_gain) {
   std::map<Candidate, HeldOutLoss> out;
   for (const std::size_t w : scorer.members(WorkloadSet::held_out)) {
-    std::map<Candidate, Moments> runs;
+    std::vector<RepeatedScore> scores;
     for (const Trial& trial : trials) {
-      if (const auto score = scorer.workload_score(w, trial, true)) runs[trial.candidate].add(*score);
+      if (const auto score = scorer.workload_score(w, trial, true))
+        scores.push_back({trial.candidate, trial.repeat, *score});
     }
+    const auto effects = effects_of_repeats(scores);
+    std::map<Candidate, Moments> runs;
+    Moments before;    // what repeats do to candidates,
+    Moments as_it_is;  // they may not do to the baseline
+    for (const RepeatedScore& one : scores) {
+      const double rest = one.score - effects.at(one.repeat);
+      if (one.candidate != start) {
+        runs[one.candidate].add(rest);
+        continue;
+      }
+      before.add(rest);
+      as_it_is.add(one.score);
+    }
+    if (before.count() == 0) continue;
+    if (as_it_is.variance() < before.variance()) before = as_it_is;
     double squares = 0;
     double degrees = 0;
     for (const auto& [candidate, moments] : runs) {
@@ -106,18 +126,16 @@ std::map<Candidate, HeldOutLoss> held_out_losses(const std::deque<Trial>& trials
       squares += own * moments.variance();
       degrees += own;
     }
-    const double sd = degrees > 0 ? std::sqrt(squares / degrees) : 0;
-    const Moments before = runs[start];
-    if (before.count() == 0) continue;
+    const double variance = degrees > 0 ? squares / degrees : before.variance();
     for (const auto& [candidate, after] : runs) {
-      if (candidate == start) continue;
-      const double parts =
-          1.0 / static_cast<double>(after.count()) + 1.0 / static_cast<double>(before.count());
-      const double allowed = std::max(least_gain / 2, kChance * sd * std::sqrt(parts));
+      const double error = std::sqrt(variance / static_cast<double>(after.count()) +
+                                     before.variance() / static_cast<double>(before.count()));
       const double gain = after.mean() - before.mean();
+      const double shown = std::max(0.0, -gain - std::max(least_gain / 2, kChance * error));
+      const double counts = std::max(0.0, -gain - std::max(least_gain, kChance * error));
       HeldOutLoss& loss = out.try_emplace(candidate, HeldOutLoss{gain, 0}).first->second;
       loss.gain = std::min(loss.gain, gain);
-      loss.excess = std::max(loss.excess, -gain - allowed);
+      loss.excess = std::max(loss.excess, counts + kWithin * shown);
     }
   }
   return out;

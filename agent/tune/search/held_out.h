@@ -47,8 +47,10 @@ bool is_hidden(const HeldOutChange& change, double least_gain);
 
 // What the trials so far say of a candidate, where held-out workloads run in all of them.
 struct HeldOutLoss {
-  double gain = 0;    // over the baseline, mean of its runs, of the worst of these workloads
-  double excess = 0;  // what is lost beyond chance and half of the least gain; 0 or more
+  double gain = 0;  // over the baseline, mean of its runs, of the worst of these workloads
+  // What is lost beyond chance and the least gain that counts, and a quarter of what is lost beyond chance
+  // and half of that; 0 or more.
+  double excess = 0;
 };
 // By candidate, but for the start. `scorer` weighs gains and losses alike.
 std::map<Candidate, HeldOutLoss> held_out_losses(const std::deque<Trial>& trials, const Scorer& scorer,

@@ -56,6 +56,8 @@ struct PlantTraits {
   // Held-out workloads run in every trial, as that costs nothing but time of this machine, and what a
   // candidate loses there counts against it. Else the confirmation alone runs them.
   bool watches_held_out = false;
+  // Runs of a workload that a trial puts together, each under circumstances of its own.
+  int runs = 1;
 };
 
 struct Request {

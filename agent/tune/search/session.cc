@@ -6,14 +6,13 @@
 
 #include "agent/tune/search/held_out.h"
 #include "agent/tune/search/interval.h"
+#include "agent/tune/search/repeats.h"
 #include "dataplane/base/statistics.h"
 
 namespace rocetune::search {
 namespace {
 
 constexpr int kDefaultTrials = 60;
-constexpr int kSweeps = 4;
-constexpr double kShrinkage = 2;  // candidates
 constexpr int kEnoughDegrees = 4;
 // Of what is lost on held-out workloads, beside loss_weight: it has to outweigh what is gained by it, as it
 // is no answer in the end.
@@ -189,37 +188,21 @@ double Session::best_score() const {
   return at_best && at_best->is_good() ? at_best->mean() : 0;
 }
 
-// Scores and standings of all trials, from what is known of the baseline by now. Score = what the candidate
-// is worth + what the repeat does to all + chance: the second is fitted to the candidates that ran under
-// several repeats, by medians, as some of them break down in one (Tukey, Exploratory Data Analysis, 1977,
-// chapter 10), and shrunk towards 0 as long as they are few.
+// Scores and standings of all trials, from what is known of the baseline by now; without what the repeat does
+// to all.
 void Session::rate() {
-  std::map<Candidate, std::map<int, Moments>> layout;
-  for (std::size_t i = 0; i < trials_.size(); ++i) {
-    trials_[i].score = scorer_.score(trials_[i], WorkloadSet::searched, true);
-    if (trials_[i].score) layout[trials_[i].candidate][repeats_[i]].add(*trials_[i].score);
+  std::vector<RepeatedScore> scores;
+  for (Trial& trial : trials_) {
+    trial.score = scorer_.score(trial, WorkloadSet::searched, true);
+    if (trial.score) scores.push_back({trial.candidate, trial.repeat, *trial.score});
   }
-  std::map<int, double> effects;
   if (plant_.traits().is_repeatable) {
-    for (int round = 0; round < kSweeps; ++round) {
-      std::map<int, std::vector<double>> rests;
-      for (const auto& [candidate, runs] : layout) {
-        if (runs.size() < 2) continue;
-        Moments mean;
-        for (const auto& [repeat, score] : runs) mean.add(score.mean() - effects[repeat]);
-        for (const auto& [repeat, score] : runs) rests[repeat].push_back(score.mean() - mean.mean());
-      }
-      for (const auto& [repeat, rest] : rests) {
-        const double count = static_cast<double>(rest.size());
-        effects[repeat] = median(rest) * count / (count + kShrinkage);
-      }
+    const auto effects = effects_of_repeats(scores);
+    for (Trial& trial : trials_) {
+      if (trial.score) *trial.score -= effects.at(trial.repeat);
     }
   }
   standings_.clear();
-  for (std::size_t i = 0; i < trials_.size(); ++i) {
-    if (const auto effect = effects.find(repeats_[i]); trials_[i].score && effect != effects.end())
-      *trials_[i].score -= effect->second;
-  }
   if (plant_.traits().watches_held_out) charge_for_held_out();
   for (std::size_t i = 0; i < trials_.size(); ++i) {
     Standing& standing = standings_[trials_[i].candidate];
@@ -240,7 +223,9 @@ void Session::charge_for_held_out() {
     const auto loss = losses.find(trial.candidate);
     if (loss != losses.end()) {
       standings_[trial.candidate].held_out = loss->second.gain;
-      if (trial.score) *trial.score -= kHeldOutWeight * policy_.loss_weight * loss->second.excess;
+      const double charge = kHeldOutWeight * policy_.loss_weight * loss->second.excess;
+      standings_[trial.candidate].charge = charge;
+      if (trial.score) *trial.score -= charge;
     }
     if (!scorer_.why_no_score(trial, WorkloadSet::held_out).empty()) trial.score.reset();
   }

@@ -21,6 +21,7 @@ struct Standing {
   int spoiled = 0;               // runs without a score: failed or breached
   std::vector<double> scores;    // of the others, without what their repeats do to all
   std::map<int, double> latest;  // of them, by repeat
+  double charge = 0;             // taken from each score for what held-out workloads lose
   double held_out = 0;           // gain of the worst held-out workload, as far as it was run
   int runs() const { return static_cast<int>(scores.size()); }
   bool is_good() const { return !scores.empty() && spoiled == 0; }

@@ -20,6 +20,10 @@ bool measure_baseline(Session& session, Outcome& outcome);
 
 // ---- the best so far ------------------------------------------------------------------------------------
 
+// Trials that make up so many runs, but no fewer than `least`: what breaks down now and then does not show in
+// few.
+int trials_of(const Session& session, int runs, int least);
+
 // Less than this part of the least worthwhile gain is no step ahead.
 constexpr double kLeastPromise = 0.125;
 

@@ -19,7 +19,8 @@ constexpr double kGoodPart = 0.4;
 // Candidates that have all but this part of their settings in common are siblings: what hurts one hurts both.
 constexpr std::size_t kSiblings = 3;
 // Of the best, before anything is built on it: what breaks down in one run of four shows in five of them.
-constexpr int kStressRepeats = 5;
+constexpr int kStressRuns = 5;
+constexpr int kLeastStress = 3;  // trials
 
 // Restores whatever happens.
 class Restored {
@@ -142,13 +143,14 @@ std::vector<Candidate> finalists(const Session& session) {
   return out;
 }
 
-// all[at] cost what is held out too much: the best of those that spare it, if there is one, comes next.
+// all[at] cost what is held out too much: the best of those that spare it half of that, if there is one,
+// comes next.
 void put_sparing_next(const Session& session, std::vector<Candidate>& all, std::size_t at) {
   const double lost = session.standing(all[at])->held_out;
-  const double margin = session.least_gain() / 2;
+  const double margin = session.least_gain() / 4;
   for (const Candidate& candidate : by_rank(session)) {
     const Standing standing = session.standing(candidate).value();
-    const bool spares = standing.held_out > std::max(lost + margin, -margin);
+    const bool spares = standing.held_out > std::max(lost + margin, lost / 2);
     if (!spares || standing.mean() < session.best_score() * kGoodPart) continue;
     const auto next = all.begin() + static_cast<std::ptrdiff_t>(at) + 1;
     if (std::find(all.begin(), next, candidate) != next) continue;  // was confirmed before
@@ -203,7 +205,7 @@ class Tuning {
       outcome_.stop_reason = search_on(session_, proposer_, reserve);
     }
     if (session_.left() > to_confirm + to_explain) add_remedies(session_);
-    reassure(session_, to_confirm + to_explain, kStressRepeats);
+    reassure(session_, to_confirm + to_explain, trials_of(session_, kStressRuns, kLeastStress));
     if (session_.is_stopped()) return interrupted();
     // What is taken back to no loss need not be explained; what does not hold needs a second confirmation.
     decide(to_confirm + std::max(to_explain / 2, std::min(kSecondTrials, total / 12)));

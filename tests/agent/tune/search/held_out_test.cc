@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "tests/agent/tune/search/synthetic_plant.h"
@@ -72,37 +73,79 @@ TEST(HeldOut, RepeatsThatDoTheSameToBothAreComparedOneByOne) {
   EXPECT_TRUE(is_hidden(change_of(unlike), kLeast));
 }
 
+// Trials of one held-out workload, whose goodput is given.
+class HeldOutLosses : public testing::Test {
+ protected:
+  void add(const Candidate& candidate, std::uint64_t repeat, double goodput) {
+    Trial trial{.number = static_cast<int>(trials_.size()) + 1, .candidate = candidate, .repeat = repeat};
+    trial.observations.resize(plant_.workloads().size());
+    trial.observations[scorer_.members(WorkloadSet::held_out).front()]
+        .emplace()
+        .objectives[Objective::goodput] = goodput;
+    if (candidate == start_) scorer_.learn_baseline(trial);
+    trials_.push_back(std::move(trial));
+  }
+  Candidate with(std::size_t knob) const {
+    Candidate out = start_;
+    out.values[knob] += 1;
+    return out;
+  }
+  HeldOutLoss loss_of(const Candidate& candidate) const {
+    return held_out_losses(trials_, scorer_, start_, kLeast).at(candidate);
+  }
+
+  SyntheticWorld world_;
+  SyntheticPlant plant_{SyntheticOptions(), world_};
+  Policy policy_ = [] {
+    Policy out = shipped_policy();
+    out.loss_weight = 1;
+    return out;
+  }();
+  Scorer scorer_{plant_, policy_};
+  std::deque<Trial> trials_;
+  const Candidate start_ = plant_.space().start();
+};
+
 // As far as the search sees it: what chance explains costs nothing.
-TEST(HeldOut, ALossCountsFromWhereChanceDoesNotExplainIt) {
-  SyntheticWorld world;
-  const SyntheticPlant plant(SyntheticOptions(), world);
-  Policy policy = shipped_policy();
-  policy.loss_weight = 1;
-  Scorer scorer(plant, policy);
-  const std::size_t w = scorer.members(WorkloadSet::held_out).front();
-  const Candidate start = plant.space().start();
-  Candidate slower = start;
-  slower.values[0] += 1;
-  Candidate same = start;
-  same.values[1] += 1;
-  std::deque<Trial> trials;
-  const auto add = [&](const Candidate& candidate, double goodput) {
-    Trial trial{.number = static_cast<int>(trials.size()) + 1, .candidate = candidate};
-    trial.observations.resize(plant.workloads().size());
-    trial.observations[w].emplace().objectives[Objective::goodput] = goodput;
-    if (candidate == start) scorer.learn_baseline(trial);
-    trials.push_back(std::move(trial));
-  };
-  for (const double goodput : {98.0, 100.0, 102.0}) add(start, goodput);
-  add(slower, 80);
-  add(slower, 81);
-  add(same, 98.8);
-  const auto losses = held_out_losses(trials, scorer, start, kLeast);
-  ASSERT_EQ(losses.size(), 2u);
-  EXPECT_NEAR(losses.at(slower).gain, std::log(0.805), 0.01);
-  EXPECT_NEAR(losses.at(slower).excess, -std::log(0.805) - kLeast / 2, 0.01);
-  EXPECT_NEAR(losses.at(same).gain, -0.012, 0.002);
-  EXPECT_EQ(losses.at(same).excess, 0);
+TEST_F(HeldOutLosses, ALossCountsFromWhereChanceDoesNotExplainIt) {
+  const Candidate slower = with(0);
+  const Candidate same = with(1);
+  const std::array<double, 3> baseline{98, 100, 102};
+  for (std::uint64_t repeat = 0; repeat < 3; ++repeat) add(start_, repeat, baseline[repeat]);
+  add(slower, 10, 80);
+  add(slower, 11, 81);
+  add(same, 12, 98.8);
+  const double lost = -std::log(0.805);
+  EXPECT_NEAR(loss_of(slower).gain, -lost, 0.01);
+  EXPECT_NEAR(loss_of(slower).excess, lost - kLeast + (lost - kLeast / 2) / 4, 0.01);
+  EXPECT_NEAR(loss_of(same).gain, -0.012, 0.002);
+  EXPECT_EQ(loss_of(same).excess, 0);
+}
+
+// Random arrivals that are light in one repeat and heavy in the next hide nothing, and accuse nobody.
+TEST_F(HeldOutLosses, WhatARepeatDoesToAllIsNobodysLoss) {
+  constexpr std::array kRepeats{100.0, 60.0, 140.0};
+  for (std::uint64_t repeat = 0; repeat < 3; ++repeat) {
+    add(start_, repeat, kRepeats[repeat]);
+    for (std::size_t knob = 0; knob < 14; ++knob) add(with(knob), repeat, kRepeats[repeat]);
+    add(with(14), repeat, kRepeats[repeat] * 0.85);
+  }
+  add(with(15), 1, kRepeats[1]);  // heavy traffic is all that it saw
+  EXPECT_EQ(loss_of(with(0)).excess, 0);
+  EXPECT_GT(loss_of(with(14)).excess, 0.05);
+  // Effects are shrunk as long as candidates are few.
+  EXPECT_GT(loss_of(with(15)).gain, -0.1);
+}
+
+// A fault makes the baseline noisy, and repeats do nothing to what cures it.
+TEST_F(HeldOutLosses, ANoisyBaselineDoesNotMakeTheOthersNoisy) {
+  constexpr std::array kBaseline{100.0, 50.0, 160.0};
+  for (std::uint64_t repeat = 0; repeat < 3; ++repeat) {
+    add(start_, repeat, kBaseline[repeat]);
+    for (std::size_t knob = 0; knob < 6; ++knob) add(with(knob), repeat, 200);
+  }
+  EXPECT_NEAR(loss_of(with(0)).gain, std::log(200 / std::cbrt(100.0 * 50 * 160)), 0.02);
+  EXPECT_EQ(loss_of(with(0)).excess, 0);
 }
 
 }  // namespace
