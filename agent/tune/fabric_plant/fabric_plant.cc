@@ -139,6 +139,8 @@ Expected<std::unique_ptr<FabricPlant>> FabricPlant::open(std::string_view text, 
   Sha256 identity;
   identity.add(text).add(options.seed);
   for (const TomlSetting& setting : options.settings) identity.add(setting.key + "=" + setting.value + "\n");
+  // What a trial is, where the file does not say it: another version may mean something else.
+  identity.add(static_cast<std::uint64_t>(out->table_.runs)).add(std::uint64_t{kHeldOutRuns});
   out->traits_ = {.name = "fabric " + own->name,
                   .identity = to_text(identity.finish()),
                   .is_repeatable = true,
