@@ -39,7 +39,7 @@ struct Terms {
   // lead), it may not lose more than the least gain on what is held out, beside the best, and it runs under
   // most_repeats unless it falls behind.
   bool takes_back = false;
-  bool is_foundation = false;  // much is built on it: under all of them whatever its lead
+  bool is_foundation = false;  // much is built on it: three runs and two repeats at least, whatever its lead
 };
 bool challenge(Session& session, Phase phase, const std::string& why, const Candidate& candidate,
                const Terms& terms = {});

@@ -22,6 +22,9 @@ constexpr std::size_t kSiblings = 3;
 constexpr int kStressRuns = 5;
 constexpr int kLeastStress = 3;  // trials
 
+constexpr const char* kNothingBetter = "nothing that was tried was better than what is there";
+constexpr double kShownPercent = 0.005;  // less is 0 as it is printed
+
 // Restores whatever happens.
 class Restored {
  public:
@@ -224,13 +227,17 @@ class Tuning {
       if (start_fails) outcome_.reason = "nothing that was tried ran, the baseline included";
       if (outcome_.reason.empty() && is_all_baseline)
         outcome_.reason = "the budget ended before anything was tried";
-      if (outcome_.reason.empty()) outcome_.reason = "nothing that was tried was better than what is there";
+      if (outcome_.reason.empty()) outcome_.reason = kNothingBetter;
       return;
     }
     if (!start_fails && session_.best_score() < session_.least_gain()) {
+      const double percent = percent_of(session_.best_score());
       outcome_.reason =
-          fmt::format("the best that was tried gained {:.2f} %, {:.2f} % is needed to be worth a change",
-                      percent_of(session_.best_score()), session_.policy().minimum_gain_percent);
+          percent < kShownPercent
+              ? kNothingBetter
+              : fmt::format(
+                    "the best that was tried gained {:.2f} %, {:.2f} % is needed to be worth a change",
+                    percent, session_.policy().minimum_gain_percent);
       return;
     }
     losses_ = shrink(session_, proposer_, to_keep);
