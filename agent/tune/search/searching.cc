@@ -100,7 +100,7 @@ std::string search_on(Session& session, Proposer& proposer, int reserve) {
     if (!proposal || !tried(session, *proposal, true)) break;
   }
   reassure(session, reserve);
-  const int left = session.left() == INT_MAX ? INT_MAX : std::max(0, session.left() - reserve);
+  const int left = std::max(0, session.left() - reserve);
   const int explored = std::min(static_cast<int>(kExplored * left), proposer.deal());
   for (int i = 0; i < explored && session.left() > reserve; ++i) {
     const auto proposal = proposer.explore();
