@@ -68,12 +68,14 @@ class Nic:
     """`dcb -j OBJECT ...` on this netdev: ("pfc",) shows, ("app", "add", "dscp-prio", "26:3") sets.
 
     What Debian's dcb says of a write to pfc, ets, buffer or maxrate is not to be trusted (see lab_dcb): a refusal
-    passes for success, and "Protocol error" only says that a second began meanwhile. Read back, or use lab_dcb.
+    passes for success, and "Protocol error" only says that a second began meanwhile: what does no harm twice is
+    written again. Read back, or use lab_dcb.
     """
     verb, *rest = arguments or ("show",)
-    done = run(["dcb", "-j", object_, verb, "dev", self.netdev, *rest], check=False)
-    if verb == "set" and "Protocol error" in done.stderr:
-      done.code = 0
+    for _ in range(3):
+      done = run(["dcb", "-j", object_, verb, "dev", self.netdev, *rest], check=False)
+      if verb not in ("set", "replace", "flush") or "Protocol error" not in done.stderr:
+        break
     if check and done.code != 0:
       raise Failure(f"exit code {done.code} from: {shlex.join(done.argv)}: {done.stderr.strip()}")
     return done
