@@ -2,20 +2,22 @@
 // circumstances that nobody has searched on. Prints one JSON object.
 //
 // usage: tune_rivals random|nlopt|none FABRIC.toml TRIALS SEED [CANDIDATE]
-//   random   each trial turns each knob with chance 1/2, to a position drawn evenly on its scale: stronger
-//   than
-//            turning all of them, as what is right mostly stays
+//   random   each trial turns each knob with chance 1/2, to a position drawn evenly on its scale: as what is
+//            right mostly stays, it is stronger than turning all of them
 //   nlopt    Sbplx (Rowan 1990, NLopt's LN_SBPLX) from the start; choices are positions, rounded
 //   none     scores CANDIDATE: "knob=value" in Space::text form, separated by tabs
-// What random and nlopt found is the best of their ten best by four fresh repeats, of those that run in all
-// of kRepeats others and under which no more is lost on what is held out than would count as a gain; its
-// score is that of the others, natural logarithm of the gain over the baseline.
+// What random and nlopt found is, of the best fiftieth of their trials (ten at least), the best by kChoosing
+// fresh repeats that runs in all of kRepeats others and loses no more there on what is held out than would
+// count as a gain. Its score is that of the others: the natural logarithm of the gain over the baseline.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "agent/tune/fabric_plant/fabric_plant.h"
 #include "agent/tune/fabric_plant/tuning.h"
@@ -29,11 +31,12 @@ namespace {
 using namespace rocetune;
 using namespace rocetune::search;
 
-constexpr std::uint64_t kChosenBy = 1'000'000;  // repeats that choose among the ten best
+constexpr std::uint64_t kChosenBy = 1'000'000;  // repeats that choose among the finalists
 constexpr std::uint64_t kJudgedBy = 2'000'000;  // repeats of the score that is printed
 constexpr int kChoosing = 4;
 constexpr int kRepeats = 8;
-constexpr std::size_t kFinalists = 10;
+constexpr int kPerFinalist = 50;  // trials
+constexpr int kLeastFinalists = 10;
 
 class Trials {
  public:
@@ -93,8 +96,13 @@ class Trials {
   const Space& space() const { return plant_.space(); }
 
  private:
-  Trial run(const Candidate& candidate, std::uint64_t repeat) {
-    Trial out{.candidate = candidate, .repeat = repeat};
+  // What is judged is judged more than once, and what is there is compared with each time.
+  const Trial& run(const Candidate& candidate, std::uint64_t repeat) {
+    const auto [found, is_new] = runs_.try_emplace({candidate, repeat});
+    Trial& out = found->second;
+    if (!is_new) return out;
+    out.candidate = candidate;
+    out.repeat = repeat;
     out.observations.resize(plant_.workloads().size());
     for (std::size_t workload = 0; workload < plant_.workloads().size(); ++workload) {
       if (plant_.workloads()[workload].held_out && repeat < kJudgedBy) continue;
@@ -108,6 +116,7 @@ class Trials {
   Scorer scorer_;
   Candidate fixed_;
   std::map<std::uint64_t, bool> has_baseline_;
+  std::map<std::pair<Candidate, std::uint64_t>, Trial> runs_;
 };
 
 struct Tried {
@@ -157,18 +166,20 @@ std::vector<Tried> search_by_nlopt(Trials& trials, int count) {
   return out;
 }
 
-Candidate best_of(Trials& trials, std::vector<Tried> tried) {
-  std::ranges::sort(tried, [](const Tried& a, const Tried& b) { return a.score > b.score; });
-  Candidate best = trials.space().start();
-  double best_score = -kMostGain;
-  for (std::size_t i = 0; i < std::min(kFinalists, tried.size()); ++i) {
-    const auto score = trials.mean(tried[i].candidate, kChosenBy, kChoosing);
-    if (score && *score > best_score && trials.holds(tried[i].candidate)) {
-      best_score = *score;
-      best = tried[i].candidate;
-    }
+Candidate best_of(Trials& trials, std::vector<Tried> tried, int count) {
+  const auto best_first = [](const Tried& a, const Tried& b) { return a.score > b.score; };
+  std::ranges::sort(tried, best_first);
+  const auto most = static_cast<std::size_t>(std::max(kLeastFinalists, count / kPerFinalist));
+  tried.resize(std::min(most, tried.size()));
+  std::vector<Tried> finalists;
+  for (Tried& one : tried) {
+    if (const auto score = trials.mean(one.candidate, kChosenBy, kChoosing))
+      finalists.push_back({*score, std::move(one.candidate)});
   }
-  return best;
+  std::ranges::sort(finalists, best_first);
+  const auto best =
+      std::ranges::find_if(finalists, [&](const Tried& t) { return trials.holds(t.candidate); });
+  return best == finalists.end() ? trials.space().start() : best->candidate;
 }
 
 std::optional<Candidate> parsed(const Space& space, std::string_view text) {
@@ -215,13 +226,13 @@ int main(int argc, char** argv) {
   Trials trials(**plant, *policy);
   Candidate found = trials.space().start();
   if (search == "random") {
-    found = best_of(trials, search_at_random(trials, count, seed));
+    found = best_of(trials, search_at_random(trials, count, seed), count);
   } else if (search == "nlopt") {
     if (nlopt_algorithms().empty()) {
       fmt::print(stderr, "tune_rivals: built without NLopt (libnlopt-dev)\n");
       return 2;
     }
-    found = best_of(trials, search_by_nlopt(trials, count));
+    found = best_of(trials, search_by_nlopt(trials, count), count);
   } else if (argc > 5) {
     const auto given = parsed(trials.space(), argv[5]);
     if (!given) return 2;

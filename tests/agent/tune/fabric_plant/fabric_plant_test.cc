@@ -158,7 +158,7 @@ TEST(FabricPlant, ATrialIsSeveralRuns) {
   EXPECT_NEAR(marks(*thrice, 0) / marks(*once, 0), 3, 0.5);
   EXPECT_NEAR(marks(*once, 1) / marks(*once, 0), 2, 0.5);
   EXPECT_NE(observed(*thrice, {}).objectives, observed(*once, {}).objectives) << "each has its own seed";
-  EXPECT_EQ(plant_of()->table().runs, 3);
+  EXPECT_EQ(plant_of()->table().runs, 9);
   // Two threads share the runs of one workload, and nothing depends on it.
   const auto shared = plant_of("[tune]\nruns = 3\n", {.threads = 2});
   EXPECT_EQ(observed(*shared, {}).objectives, observed(*thrice, {}).objectives);
