@@ -21,7 +21,7 @@ struct TuneTable {
   Duration jitter = microseconds(2);
   // A trial runs each workload so many times, each under circumstances of its own: what breaks down now and
   // then shows in one of several, and simulated runs are cheap where trials are counted. With three the
-  // draw of random arrivals decided now and then; nine answer as well under any seed (docs/decisions/0007).
+  // draw of random arrivals decided now and then, with nine it seldom does (docs/decisions/0007).
   int runs = 9;
   std::array<std::optional<double>, search::kObjectives> weights;  // in place of configs/tune/objectives.toml
 };
