@@ -80,4 +80,10 @@ void Moments::merge(const Moments& other) {
 double Moments::variance() const { return count_ < 2 ? 0 : squares_ / static_cast<double>(count_ - 1); }
 double Moments::standard_deviation() const { return std::sqrt(variance()); }
 
+void PooledVariance::add(double variance, double degrees) {
+  if (degrees <= 0) return;
+  squares_ += degrees * variance;
+  degrees_ += degrees;
+}
+
 }  // namespace rocetune

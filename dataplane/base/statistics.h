@@ -48,4 +48,18 @@ class Moments {
   double squares_ = 0;  // sum of squared differences from the mean
 };
 
+// Variance within groups that have means of their own: that of each weighs by its degrees of freedom.
+class PooledVariance {
+ public:
+  void add(const Moments& group) { add(group.variance(), static_cast<double>(group.count()) - 1); }
+  void add(double variance, double degrees);
+  double degrees() const { return degrees_; }
+  // 0 without degrees of freedom.
+  double variance() const { return degrees_ > 0 ? squares_ / degrees_ : 0; }
+
+ private:
+  double squares_ = 0;
+  double degrees_ = 0;
+};
+
 }  // namespace rocetune

@@ -119,14 +119,9 @@ std::map<Candidate, HeldOutLoss> held_out_losses(const std::deque<Trial>& trials
     }
     if (before.count() == 0) continue;
     if (as_it_is.variance() < before.variance()) before = as_it_is;
-    double squares = 0;
-    double degrees = 0;
-    for (const auto& [candidate, moments] : runs) {
-      const double own = static_cast<double>(moments.count()) - 1;
-      squares += own * moments.variance();
-      degrees += own;
-    }
-    const double variance = degrees > 0 ? squares / degrees : before.variance();
+    PooledVariance within;
+    for (const auto& [candidate, moments] : runs) within.add(moments);
+    const double variance = within.degrees() > 0 ? within.variance() : before.variance();
     for (const auto& [candidate, after] : runs) {
       const double error = std::sqrt(variance / static_cast<double>(after.count()) +
                                      before.variance() / static_cast<double>(before.count()));

@@ -267,20 +267,15 @@ void Session::set_baseline_noise(double sd, int degrees) {
 }
 
 double Session::noise_sd() const {
-  double sum = 0;
-  int degrees = 0;
+  PooledVariance within;
   for (const auto& [candidate, standing] : standings_) {
-    if (!standing.is_good() || standing.runs() < 2 || candidate == space().start()) continue;
+    if (!standing.is_good() || candidate == space().start()) continue;
     Moments moments;
     for (const double score : standing.scores) moments.add(score);
-    sum += moments.variance() * (standing.runs() - 1);
-    degrees += standing.runs() - 1;
+    within.add(moments);
   }
-  if (degrees < kEnoughDegrees) {
-    sum += baseline_variance_ * baseline_degrees_;
-    degrees += baseline_degrees_;
-  }
-  return degrees > 0 ? std::sqrt(sum / degrees) : 0;
+  if (within.degrees() < kEnoughDegrees) within.add(baseline_variance_, baseline_degrees_);
+  return std::sqrt(within.variance());
 }
 
 }  // namespace rocetune::search

@@ -81,6 +81,24 @@ TEST(Moments, OneValueHasNoSpread) {
   EXPECT_EQ(moments.variance(), 0);
 }
 
+// Groups of 3 and of 2 with variances 1 and 8: (2 × 1 + 1 × 8) / 3, wherever their means are.
+TEST(PooledVariance, WeighsByDegreesOfFreedom) {
+  Moments three, two, one;
+  for (const double x : {1.0, 2.0, 3.0}) three.add(x);
+  for (const double x : {100.0, 104.0}) two.add(x);
+  one.add(-7);
+  PooledVariance pooled;
+  EXPECT_EQ(pooled.variance(), 0);
+  pooled.add(one);
+  EXPECT_EQ(pooled.degrees(), 0);
+  pooled.add(three);
+  pooled.add(two);
+  EXPECT_EQ(pooled.degrees(), 3);
+  EXPECT_DOUBLE_EQ(pooled.variance(), 10.0 / 3);
+  pooled.add(0, 2);
+  EXPECT_DOUBLE_EQ(pooled.variance(), 2);
+}
+
 TEST(StatisticsDeathTest, AnEmptySampleHasNoSummary) {
   EXPECT_DEATH((void)median({}), "assertion");
   EXPECT_DEATH((void)nearest_rank({}, Ratio()), "assertion");
