@@ -41,12 +41,21 @@ std::string extended_text(const nlmsghdr& header, ByteSpan body) {
   return text ? text->as_string() : "";
 }
 
+constexpr int kMostErrno = 4095;  // MAX_ERRNO of include/linux/err.h
+
+// What a reply says went wrong, an errno below zero; `what` says of what.
+tl::unexpected<Error> kernel_error(int error, std::string_view what) {
+  if (error > 0 || error < -kMostErrno)
+    return fail(ErrorKind::io, "netlink: {} is no error of a kernel ({})", error, what);
+  return fail_os(-error, "{}", what);
+}
+
 Expected<> error_reply(const nlmsghdr& header, ByteSpan body) {
   const auto error = read_struct<int>(body);
   if (!error) return fail(ErrorKind::io, "netlink: error message of {} bytes", body.size());
   if (*error == 0) return {};
   const std::string text = extended_text(header, body);
-  return fail_os(-*error, "{}", text.empty() ? "the kernel refused" : text);
+  return kernel_error(*error, text.empty() ? "the kernel refused" : text);
 }
 
 }  // namespace
@@ -175,7 +184,7 @@ Expected<> parse_datagram(ByteSpan datagram, std::uint32_t sequence, std::vector
         // A dump that failed half-way carries its error here.
         complete = true;
         const auto error = read_struct<int>(body);
-        if (error && *error < 0) return fail_os(-*error, "the listing broke off");
+        if (error && *error < 0) return kernel_error(*error, "the listing broke off");
         break;
       }
       case NLMSG_OVERRUN:

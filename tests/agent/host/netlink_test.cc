@@ -4,6 +4,7 @@
 #include <linux/netlink.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstring>
 
 namespace rocetune::host {
@@ -86,6 +87,23 @@ TEST(NetlinkDatagram, GivesTheKernelsOwnWordsForAnError) {
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().message(), "too high");
   EXPECT_EQ(status.error().os_error(), EINVAL);
+}
+
+// Errors are -4095 to 0 (include/linux/err.h); what no kernel says is not negated and looked up.
+TEST(NetlinkDatagram, AnErrorThatNoKernelHasIsNone) {
+  for (const int error : {INT_MIN, -4096, 22}) {
+    const auto datagram =
+        message(NLMSG_ERROR, NLM_F_CAPPED, 1, bytes_of(nlmsgerr{.error = error, .msg = {}}));
+    std::vector<NetlinkReply> replies;
+    bool complete = false;
+    const auto status = parse_datagram(datagram, 1, replies, complete);
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().kind(), ErrorKind::io);
+    EXPECT_EQ(status.error().os_error(), 0);
+  }
+  std::vector<NetlinkReply> replies;
+  bool complete = false;
+  EXPECT_FALSE(parse_datagram(message(NLMSG_DONE, 0, 1, bytes_of(INT_MIN)), 1, replies, complete));
 }
 
 TEST(NetlinkDatagram, AnInterruptedDumpIsAConflict) {
