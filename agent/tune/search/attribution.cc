@@ -155,7 +155,7 @@ std::optional<Pruned> prune(Session& session, const Candidate& best, const Confi
     if (check.result != Confirmation::Result::better) continue;
     const double runs = check.pairs;
     const double chance = session.noise_sd() * std::sqrt(1 / runs + 1.0 / confirmed.pairs);
-    const double allowed = std::clamp(chance, session.least_gain() / 4, session.least_gain());
+    const double allowed = std::clamp(chance, session.negligible(), session.least_gain());
     if (check.gain && confirmed.gain && check.gain->mid < confirmed.gain->mid - allowed) continue;
     std::ranges::sort(dropped, std::greater<>());
     for (const std::size_t i : dropped)

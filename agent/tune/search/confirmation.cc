@@ -273,7 +273,7 @@ Confirmation confirm(Session& session, const Candidate& candidate, int attempt, 
   Confirmation out;
   const double confidence = 1 - (1 - session.confidence()) / kAcceptingLooks;
   const bool is_alone = session.plant().traits().is_repeatable;
-  const bool is_quiet = std::max(session.noise_sd(), session.baseline_sd()) < session.least_gain() / 4;
+  const bool is_quiet = std::max(session.noise_sd(), session.baseline_sd()) < session.negligible();
   bool holds_so_far = false;
   for (const Look& look : kLooks) {
     if (!is_alone && !look.may_accept) continue;

@@ -73,7 +73,7 @@ void try_one_by_one(Session& session, std::vector<const Suggestion*> suggestions
       }
       obstacles.erase(suggestion->id);
       if (!challenge(session, Phase::remedy, "fix of " + suggestion->id, candidate,
-                     {.allowance = session.least_gain() / 4, .patience = 1}))
+                     {.allowance = session.negligible(), .patience = 1}))
         return;
     }
     if (later.size() == suggestions.size()) break;
@@ -179,7 +179,7 @@ void add_remedies(Session& session) {
   }
   if (candidate == session.best()) return;
   (void)challenge(session, Phase::remedy, "the best with the fix of " + names, candidate,
-                  {.allowance = session.least_gain() / 4, .patience = 1});
+                  {.allowance = session.negligible(), .patience = 1});
 }
 
 void try_presets(Session& session, Outcome& outcome, int reserve) {

@@ -60,7 +60,7 @@ double allowance_of(const Session& session) {
   const auto at_best = session.standing(session.best());
   const double noise = session.noise_sd() / std::sqrt(static_cast<double>(std::max(1, at_best->runs())));
   const double most = std::max(session.least_gain() / 2, kPartOfGain * session.best_score());
-  return std::min(most, std::max(session.least_gain() / 4, noise));
+  return std::min(most, std::max(session.negligible(), noise));
 }
 
 // All that the model calls needless, then half of it, …

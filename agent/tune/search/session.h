@@ -80,7 +80,8 @@ class Session {
   const Policy& policy() const { return policy_; }
   Random& random() { return random_; }
   double confidence() const { return policy_.confidence_percent / 100; }
-  double least_gain() const;  // minimum_gain_percent as a score
+  double least_gain() const;                              // minimum_gain_percent as a score
+  double negligible() const { return least_gain() / 4; }  // beside it: a loss, or noise
 
   // Standard deviation of one trial's score by chance: of repeated candidates around their means, pooled; of
   // the A/A trials (which the caller sets) as long as few are. A baseline that suffers from a fault is often

@@ -150,7 +150,7 @@ std::vector<Candidate> finalists(const Session& session) {
 // comes next.
 void put_sparing_next(const Session& session, std::vector<Candidate>& all, std::size_t at) {
   const double lost = session.standing(all[at])->held_out;
-  const double margin = session.least_gain() / 4;
+  const double margin = session.negligible();
   for (const Candidate& candidate : by_rank(session)) {
     const Standing standing = session.standing(candidate).value();
     const bool spares = standing.held_out > std::max(lost + margin, lost / 2);
